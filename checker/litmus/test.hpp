@@ -1,0 +1,82 @@
+// A litmus test as it was written: a program, a question about its final states, and the verdicts that
+// its author expects. parser.hpp makes one from text; runner.hpp answers it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+// A term of a condition: a final register, a location's final value, or a constant.
+struct ConditionTerm {
+  enum class Kind : std::uint8_t { constant, register_, location };
+  Kind kind = Kind::constant;
+  std::int32_t value = 0;  // of a constant
+  int thread = -1;         // of a register
+  int index = -1;          // of a register within its thread, or of a location within the program
+};
+
+// A condition's formula as a tree. Leaves compare two terms or are the constant `truth`.
+struct Formula {
+  enum class Kind : std::uint8_t { truth, compare, not_, and_, or_ };
+  Kind kind = Kind::truth;
+  bool truth = true;
+  Comparison comparison = Comparison::equal;
+  ConditionTerm left;
+  ConditionTerm right;
+  std::vector<Formula> children;  // one for not_, two or more for and_ and or_
+};
+
+enum class Quantifier : std::uint8_t { exists, not_exists, forall };
+
+// herd's summary words: how many of the outcomes satisfy the formula, none, some or all.
+enum class Observation : std::uint8_t { never, sometimes, always };
+
+struct ExpectedObservation {
+  std::string system;  // "sc", "quick-release", "quick-release/split-fifo"
+  Observation observation = Observation::never;
+  SourcePlace place;
+};
+
+struct ExpectedRace {
+  std::string model;  // "drf", "hrf-direct", "hrf-indirect", "hrf-relaxed-direct", "hrf-relaxed-indirect"
+  bool race = false;
+  SourcePlace place;
+};
+
+struct LitmusTest {
+  std::string file;     // as the user named it
+  std::string dialect;  // "HRF"
+  std::string name;
+  std::string doc;
+  Program program;
+  Quantifier quantifier = Quantifier::exists;
+  Formula filter;     // outcomes that do not satisfy it are left aside; `truth` where there is none
+  Formula condition;
+  std::string condition_text;  // the formula, printed canonically as herd does: (P1:r0=1 /\ P1:r1=0)
+  std::vector<ConditionTerm> observed;  // registers and locations named by the condition, filter or `locations`
+  std::vector<ExpectedObservation> expected;
+  std::vector<ExpectedRace> expected_races;
+  std::vector<std::string> tags;  // from Tags=, e.g. "quick"
+};
+
+// Reads one test. Throws BadInput with the place of the first error.
+LitmusTest parse_litmus(std::string_view text, const std::string& file);
+
+// Reads a file from disk and parses it: also refuses what is not a regular file, empty, binary or larger
+// than 1 MiB.
+LitmusTest read_litmus(const std::string& file);
+
+// The formula in herd's syntax, with names from the test's program.
+std::string print(const Formula& formula, const Program& program);
+std::string print(const ConditionTerm& term, const Program& program);
+
+// A program in the HRF dialect's columns: for traces and for round-trip tests.
+std::string print_program(const Program& program);
+
+}  // namespace lockstep

@@ -1,0 +1,125 @@
+// A program: straight-line or looping code for a few threads, placed on a machine.
+//
+// Litmus tests, locks, barriers and kernels all become this one form, whatever dialect they were written
+// in, and every tool runs it: the checker on each memory system, the race detector on flat memory, the
+// simulator with time. It is plain data; what an instruction does is said once, in thread.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+// Where it stands in its source, for messages; lines and columns count from 1, 0 means unknown.
+struct SourcePlace {
+  int line = 0;
+  int column = 0;
+  bool operator==(const SourcePlace&) const = default;
+};
+
+enum class Opcode : std::uint8_t {
+  load,          // destination <- [location]
+  store,         // [location] <- a
+  rmw,           // destination (if any) <- [location]; [location] <- f([location], a, b)
+  fence,         // order and scope only
+  barrier,       // work-group barrier: arrival and departure, acquire and release at wg
+  kernel_begin,  // waits for every thread of an earlier kernel to end; an acquire at system
+  kernel_end,    // a release at system
+  move,          // destination <- a
+  arithmetic,    // destination <- a (op) b, on registers, no memory access
+  branch,        // if a (comparison) b, continue at target
+  jump,          // continue at target
+  assertion,     // fails the run unless a (comparison) b
+};
+
+// What an RMW writes, from the old value `m` and its operands. `compare_swap` takes the expected value in
+// `a` and the new one in `b`; when it fails it is a load. `increment` wraps: m >= a ? 0 : m + 1.
+enum class RmwFunction : std::uint8_t {
+  exchange,
+  compare_swap,
+  add,
+  subtract,
+  increment,
+  bit_and,
+  bit_or,
+  bit_xor,
+  minimum,
+  maximum,
+};
+
+enum class ArithmeticFunction : std::uint8_t { add, subtract, multiply, bit_and, bit_or, bit_xor, minimum, maximum };
+
+enum class Comparison : std::uint8_t { equal, not_equal, less, greater_equal, greater, less_equal };
+
+// The memory order of an operation (semantics.md, "Operations"). Everything but plain is atomic.
+enum class Order : std::uint8_t { plain, relaxed, acquire, release, acq_rel, sc };
+
+// Scopes from the narrowest to the widest.
+enum class Scope : std::uint8_t { wave, wg, agent, system };
+
+constexpr bool acquires(Order order) {
+  return order == Order::acquire || order == Order::acq_rel || order == Order::sc;
+}
+constexpr bool releases(Order order) {
+  return order == Order::release || order == Order::acq_rel || order == Order::sc;
+}
+
+// A register of the instruction's own thread (index into Thread::registers), or a constant.
+struct Operand {
+  bool is_register = false;
+  std::int32_t value = 0;
+  bool operator==(const Operand&) const = default;
+};
+
+struct Instruction {
+  Opcode opcode = Opcode::move;
+  RmwFunction rmw = RmwFunction::exchange;
+  ArithmeticFunction arithmetic = ArithmeticFunction::add;
+  Comparison comparison = Comparison::equal;
+  Order order = Order::plain;
+  Scope scope = Scope::system;   // meaningful where order is not plain
+  std::int16_t location = -1;    // index into Program::locations, -1 where there is none
+  std::int16_t destination = -1; // index into Thread::registers, -1 where there is none
+  std::int16_t target = -1;      // index into Thread::code; code.size() means the end
+  Operand a;
+  Operand b;
+  SourcePlace place;
+};
+
+// Where a thread runs. Work-groups are numbered within the whole program, not within their agent: two
+// threads share a work-group when both `agent` and `wg` are the same. A host thread has neither.
+struct Placement {
+  bool host = false;
+  int wave = 0;    // distinct for every thread of a test
+  int wg = 0;
+  int agent = 0;
+  int kernel = -1; // -1: not part of a sequence of kernels
+};
+
+struct Thread {
+  std::string name;  // "P0"
+  Placement placement;
+  std::vector<std::string> registers;       // names, in order of first appearance
+  std::vector<std::int32_t> initial_values; // one for each register, 0 where none was given
+  std::vector<Instruction> code;
+};
+
+// A location is one word of memory. Words with equal `block` share a cache block.
+struct Location {
+  std::string name;
+  std::int32_t initial_value = 0;
+  int block = 0;
+  int word = 0;  // within its block
+};
+
+struct Program {
+  std::string name;
+  std::string doc;
+  std::vector<Location> locations;
+  std::vector<Thread> threads;
+};
+
+constexpr bool is_memory(Opcode opcode) { return opcode <= Opcode::rmw; }
+
+}  // namespace lockstep
