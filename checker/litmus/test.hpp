@@ -65,6 +65,11 @@ struct LitmusTest {
   std::vector<std::string> tags;  // from Tags=, e.g. "quick"
 };
 
+// What a test may hold at most. Programs beyond it are refused by name rather than explored for ever.
+struct Capacity {
+  static constexpr int threads = 6, locations = 8, words_per_block = 4, registers = 8, instructions = 64;
+};
+
 // Reads one test. Throws BadInput with the place of the first error.
 LitmusTest parse_litmus(std::string_view text, const std::string& file);
 
@@ -72,11 +77,28 @@ LitmusTest parse_litmus(std::string_view text, const std::string& file);
 // than 1 MiB.
 LitmusTest read_litmus(const std::string& file);
 
-// The formula in herd's syntax, with names from the test's program.
+// The formula in herd's syntax, with names from the test's program; a formula is enclosed in parentheses.
 std::string print(const Formula& formula, const Program& program);
 std::string print(const ConditionTerm& term, const Program& program);
 
-// A program in the HRF dialect's columns: for traces and for round-trip tests.
+// A program in the HRF dialect: the initial state in braces, then the columns, for traces and for round
+// trips. Between a line "HRF name" and a condition it parses back to the same program. The instructions
+// that `kernel N` inserts are left out, for the placement says them; threads are named P0, P1, ...
 std::string print_program(const Program& program);
+
+// One instruction of a thread in the HRF dialect; a kernel edge reads "kernel.begin" or "kernel.end".
+// Its label is the one that print_program gives to the target.
+std::string print_instruction(const Instruction& instruction, const Program& program, int thread);
+
+// Whether two programs have the same locations, threads and code: equal but for name, doc and places.
+bool same_program(const Program& left, const Program& right);
+
+// How the HRF dialect spells what an instruction says ("acq_rel", "agent", "exch", "add", "=="); a plain
+// access is "weak".
+std::string_view dialect_word(Order order);
+std::string_view dialect_word(Scope scope);
+std::string_view dialect_word(RmwFunction function);
+std::string_view dialect_word(ArithmeticFunction function);
+std::string_view dialect_word(Comparison comparison);
 
 }  // namespace lockstep

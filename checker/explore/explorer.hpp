@@ -1,0 +1,77 @@
+// Breadth-first exploration of a model: every reachable state once, with shortest counterexamples.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checker/explore/model.hpp"
+
+namespace lockstep {
+
+struct Progress {
+  std::size_t states = 0;
+  std::size_t waiting = 0;  // states found but not yet expanded
+  std::uint64_t transitions = 0;
+  unsigned depth = 0;
+  double seconds = 0;
+  std::size_t memory = 0;  // bytes
+};
+
+struct ExploreOptions {
+  unsigned threads = 1;
+  std::size_t memory_limit = 0;  // bytes of visited states and index; 0: none
+  std::chrono::milliseconds time_limit{0};  // 0: none
+  bool invariants = true;                   // stop at a violated invariant
+  bool deadlocks = true;                    // stop at a state that is live but stuck
+  const std::atomic<bool>* interrupted = nullptr;
+  std::function<void(const Progress&)> progress;  // called a few times a second, from the calling thread
+  // Called for every proper end, in order, from one thread at a time.
+  std::function<void(const std::uint64_t* state)> on_end;
+};
+
+enum class Verdict : std::uint8_t {
+  holds,         // every reachable state was visited and none is bad
+  invariant,     // a reachable state violates an invariant
+  deadlock,      // a reachable state is stuck before its proper end
+  out_of_time,   // stopped at a limit: inconclusive
+  out_of_memory,
+  interrupted,
+};
+
+constexpr bool inconclusive(Verdict verdict) { return verdict >= Verdict::out_of_time; }
+
+struct TraceStep {
+  Firing firing;  // of the initial step: which initial state, in `initial`
+  std::vector<NarratedStep> narration;
+  std::vector<std::uint64_t> state;  // packed, after the step
+};
+
+struct Trace {
+  std::size_t initial = 0;
+  std::vector<TraceStep> steps;  // steps[0] is the initial state
+};
+
+struct ExploreResult {
+  Verdict verdict = Verdict::holds;
+  int violated = -1;  // index into Model::invariants, where the verdict is invariant
+  Trace trace;        // where the verdict is invariant or deadlock
+  std::size_t states = 0;
+  std::uint64_t transitions = 0;
+  unsigned depth = 0;
+  double seconds = 0;
+  std::size_t memory = 0;      // bytes of states and index at the end
+  unsigned state_bits = 0;
+  std::vector<std::uint64_t> fired;  // firings by rule
+};
+
+ExploreResult explore(const Model& model, const ExploreOptions& options);
+
+// The shortest path to some state that satisfies `goal` and is a proper end; empty where there is none.
+Trace find_end(const Model& model, const ExploreOptions& options,
+               const std::function<bool(const std::uint64_t* state)>& goal);
+
+}  // namespace lockstep

@@ -1,0 +1,114 @@
+// What the engines know of a system: packed states, and one virtual call a state that yields all successors.
+//
+// The adaptor (adaptor.hpp) is the only template between a protocol's header and this interface, so engines
+// compile once and a change to a protocol rebuilds one translation unit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spec/kernel/rules.hpp"
+
+namespace lockstep {
+
+// Which rule fired, and for which members of its parameters' index types.
+struct Firing {
+  static constexpr std::size_t max_parameters = 4;
+  std::uint16_t rule = 0;
+  std::uint8_t parameter_count = 0;
+  std::array<std::uint8_t, max_parameters> parameters{};
+  bool operator==(const Firing&) const = default;
+};
+
+// The successors of one state, packed one after the other.
+class Successors {
+ public:
+  void begin(unsigned words) {
+    words_ = words;
+    states_.clear();
+    firings_.clear();
+    violated = -1;
+    live = false;
+  }
+  std::uint64_t* add(const Firing& firing) {
+    firings_.push_back(firing);
+    states_.resize(states_.size() + words_);
+    return states_.data() + states_.size() - words_;
+  }
+  [[nodiscard]] std::size_t size() const { return firings_.size(); }
+  [[nodiscard]] const std::uint64_t* state(std::size_t i) const { return states_.data() + i * words_; }
+  [[nodiscard]] const Firing& firing(std::size_t i) const { return firings_[i]; }
+
+  int violated = -1;   // the first invariant that the expanded state violates, or -1
+  bool live = false;   // some fair rule is enabled in the expanded state
+  std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
+
+ private:
+  unsigned words_ = 0;
+  std::vector<std::uint64_t> states_;
+  std::vector<Firing> firings_;
+};
+
+struct RuleDescription {
+  std::string name;
+  std::string unit;
+  std::string source;
+  Fairness fairness = Fairness::fair;
+  std::vector<std::string> parameters;  // names of the index types
+  bool of_program = false;              // executes a program's instruction
+};
+
+struct FieldChange {
+  std::string path;
+  std::string before;
+  std::string after;
+};
+
+// One fired rule as people read it.
+struct NarratedStep {
+  std::string rule;        // "wL1 evicts (cu 0, block 1)"
+  std::string unit;
+  std::string source;
+  std::vector<FieldChange> changes;
+};
+
+// What a run may take at once instead of interleaving. All of them keep the terminal states (outcomes,
+// deadlocks); none is applied when invariants are the question.
+struct Reductions {
+  bool local = true;    // a thread's own steps
+  bool links = true;    // deliveries on ordered links
+  bool dead = true;     // fields that no continuation reads are reset
+  static Reductions none() { return {false, false, false}; }
+};
+
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+
+  [[nodiscard]] virtual unsigned state_bits() const = 0;
+  [[nodiscard]] unsigned words() const { return (state_bits() + 63) / 64; }
+
+  virtual void initial(Successors& out) const = 0;
+  // Fills `out` with the successors of `state`; safe to call from several threads at once.
+  virtual void expand(const std::uint64_t* state, Successors& out) const = 0;
+
+  // Whether a state without enabled fair rules is a proper end (all threads ended, everything drained).
+  [[nodiscard]] virtual bool proper_end(const std::uint64_t* state) const = 0;
+
+  [[nodiscard]] virtual const std::vector<RuleDescription>& rules() const = 0;
+  [[nodiscard]] virtual const std::vector<std::string>& invariants() const = 0;
+
+  // Path and value of every stored field.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields(const std::uint64_t* state) const = 0;
+  // The rules that fire, one after the other, when `firing` is taken from `state`, urgent ones included.
+  [[nodiscard]] virtual std::vector<NarratedStep> narrate(const std::uint64_t* state, const Firing& firing) const = 0;
+  [[nodiscard]] virtual std::vector<NarratedStep> narrate_initial(std::size_t index) const = 0;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,36 @@
+// Building the model of a system that has no program: a protocol that is its own client.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/systems/registry.hpp"
+#include "checker/systems/sizes.hpp"
+
+namespace lockstep {
+
+template <class Info, SystemEntry (*Entry)()>
+SystemEntry closed_system_entry() {
+  SystemEntry entry;
+  entry.name = Info::name;
+  entry.what = Info::what;
+  entry.faults = Info::faults;
+  entry.variants = Info::variants;
+  entry.runs_programs = false;
+  entry.sizes = describe_sizes<Info>();
+  entry.build_closed = [](const SystemOptions& options) -> std::unique_ptr<Model> {
+    using K = Concrete<typename Info::Sizes>;
+    using Protocol = typename Info::template Closed<K>;
+    const SystemEntry self = Entry();
+    const int variant = variant_index(self, options.variant);
+    Protocol protocol;
+    protocol.fault_bits = static_cast<decltype(protocol.fault_bits)>(fault_mask(self, options.faults));
+    Info::default_sizes(protocol.k.sizes, variant);
+    apply_sizes(protocol.k.sizes, options, [](auto) { return false; });
+    return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), options.reductions);
+  };
+  return entry;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,10 @@
+#include "spec/examples/german.hpp"
+
+#include "checker/systems/closed_system.hpp"
+#include "spec/kernel/concrete.hpp"
+
+namespace lockstep {
+
+SystemEntry german_entry() { return closed_system_entry<german::Info, german_entry>(); }
+
+}  // namespace lockstep

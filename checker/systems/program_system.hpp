@@ -1,0 +1,112 @@
+// Building the model of a program on one memory system: the sizes a program needs, the machine it is placed
+// on, and the entry of the registry. Included by the system's own translation unit only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/litmus/test.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+#include "checker/systems/sizes.hpp"
+#include "spec/program/system.hpp"
+
+namespace lockstep {
+
+// The placement of a program in numbers: which CU, work-group and agent each thread sits on.
+struct PlacementTable {
+  std::vector<int> cu_of_thread;  // 0 for host threads
+  std::vector<int> agent_of_cu;
+  std::vector<bool> host;
+  int cus = 0;
+  int agents = 0;
+  int registers = 0;
+  int blocks = 0;
+  int words = 0;
+};
+PlacementTable place(const Program& program);
+
+// Throws BadInput where a program needs more than the built state holds.
+void check_capacity(const Program& program, const PlacementTable& placement);
+
+template <class Info>
+class ModelOfProgram final
+    : public CompiledModel<System<Info, Concrete<typename Info::Sizes>>, ProgramModel> {
+ public:
+  using K = Concrete<typename Info::Sizes>;
+  using Sys = System<Info, K>;
+  using CompiledModel<Sys, ProgramModel>::CompiledModel;
+
+  [[nodiscard]] std::int32_t final_register(const std::uint64_t* state, int thread, int index) const override {
+    return this->load(state).context(K::template constant<ThreadTag>(thread)).registers(K::template constant<RegisterTag>(index)).v;
+  }
+  [[nodiscard]] std::int32_t final_location(const std::uint64_t* state, int index) const override {
+    const Location& location = this->system().program().locations[static_cast<std::size_t>(index)];
+    return this->system().final_value(this->load(state), location).v;
+  }
+};
+
+template <class Info>
+std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program, const SystemOptions& options,
+                                                  const SystemEntry& entry) {
+  using Sizes = typename Info::Sizes;
+  using K = Concrete<Sizes>;
+  const int variant = variant_index(entry, options.variant);
+  const std::uint64_t fault_bits = fault_mask(entry, options.faults);
+  const PlacementTable placement = place(*program);
+  check_capacity(*program, placement);
+
+  K k;
+  k.set_value_range(options.value_range.value_or(values_of(*program)));
+  k.sizes.template set<ThreadTag>(static_cast<int>(program->threads.size()));
+  k.sizes.template set<RegisterTag>(placement.registers);
+  k.sizes.template set<WorkGroupTag>(placement.cus);
+  k.sizes.template set<CuTag>(placement.cus);
+  k.sizes.template set<AgentTag>(placement.agents);
+  k.sizes.template set<BlockTag>(placement.blocks);
+  k.sizes.template set<WordTag>(placement.words);
+  Info::default_sizes(k.sizes, variant);
+  apply_sizes(k.sizes, options, []<class Tag>(Tag) {
+    return !Tag::fixed || std::is_same_v<Tag, RegisterTag> || std::is_same_v<Tag, WordTag>;
+  });
+
+  Machine<K> machine{};
+  for (std::size_t t = 0; t < placement.host.size(); ++t) {
+    machine.is_host.member[t] = placement.host[t];
+    machine.cu_of.image[t] = static_cast<std::uint8_t>(placement.cu_of_thread[t]);
+    machine.work_group_of.image[t] = machine.cu_of.image[t];
+  }
+  for (std::size_t c = 0; c < placement.agent_of_cu.size(); ++c) {
+    machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
+  }
+  auto text = [program](const Instruction& i, int thread) {
+    return print_instruction(i, *program, thread);
+  };
+  return std::make_unique<ModelOfProgram<Info>>(
+      System<Info, K>(std::move(k), std::move(machine), program, fault_bits, variant,
+                         options.memory_observed),
+      options.reductions,
+      std::move(text));
+}
+
+// The registry's entry for a memory system. `Entry` is the function that returns it, for looking up the entry's
+// own variants and faults when a model is built.
+template <class Info, SystemEntry (*Entry)()>
+SystemEntry program_system_entry() {
+  SystemEntry entry;
+  entry.name = Info::name;
+  entry.what = Info::what;
+  entry.faults = Info::faults;
+  entry.variants = Info::variants;
+  entry.sizes = describe_sizes<Info>();
+  entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
+    return build_program_model<Info>(std::move(program), options, Entry());
+  };
+  return entry;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,180 @@
+// The list of systems, and what all of them share: finding one by name, variants and faults by name, and the
+// sizes that follow from a program.
+#include "checker/systems/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <limits>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/program_system.hpp"
+
+namespace lockstep {
+
+std::span<const SystemEntry> systems() {
+  static const std::array entries{sc_entry(), write_through_entry(), quick_release_entry(), german_entry()};
+  return entries;
+}
+
+namespace {
+
+template <class Named>
+std::vector<std::string> names_of(std::span<const Named> all) {
+  std::vector<std::string> names;
+  for (const auto& one : all) names.emplace_back(one.name);
+  return names;
+}
+
+}  // namespace
+
+const SystemEntry& find_system(std::string_view name) {
+  for (const SystemEntry& entry : systems()) {
+    if (entry.name == name) return entry;
+  }
+  throw BadInput(fmt::format("unknown system '{}'", name), suggestion(name, names_of(systems())));
+}
+
+const SystemEntry& find_system(std::string_view name, SystemOptions& options) {
+  const auto slash = name.find('/');
+  if (slash == std::string_view::npos) return find_system(name);
+  const SystemEntry& entry = find_system(name.substr(0, slash));
+  options.variant = std::string(name.substr(slash + 1));
+  variant_index(entry, options.variant);
+  return entry;
+}
+
+int variant_index(const SystemEntry& entry, std::string_view name) {
+  for (std::size_t i = 0; i < entry.variants.size(); ++i) {
+    if (entry.variants[i].name == name) return static_cast<int>(i);
+  }
+  throw BadInput(fmt::format("{} has no variant '{}'", entry.name, name), suggestion(name, names_of(entry.variants)));
+}
+
+std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> names) {
+  std::uint64_t mask = 0;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(entry.faults.begin(), entry.faults.end(),
+                                    [&](const Fault& fault) { return fault.name == name; });
+    if (found == entry.faults.end()) {
+      throw BadInput(fmt::format("{} has no fault '{}'", entry.name, name), suggestion(name, names_of(entry.faults)));
+    }
+    mask |= std::uint64_t{1} << (found - entry.faults.begin());
+  }
+  return mask;
+}
+
+namespace {
+
+// Whether an instruction computes a value that its text does not show.
+bool computes(const Instruction& i) {
+  if (i.opcode == Opcode::arithmetic) return true;
+  return i.opcode == Opcode::rmw && i.rmw != RmwFunction::exchange && i.rmw != RmwFunction::compare_swap;
+}
+
+}  // namespace
+
+ValueRange values_of(const Program& program) {
+  std::int64_t low = 0;
+  std::int64_t high = 1;
+  std::int64_t growth = 0;
+  bool wide = false;
+  const auto see = [&](std::int64_t v) {
+    low = std::min(low, v);
+    high = std::max(high, v);
+  };
+  for (const Location& location : program.locations) see(location.initial_value);
+  for (const Thread& thread : program.threads) {
+    for (const std::int32_t v : thread.initial_values) see(v);
+    bool loops = false;
+    for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
+      const Instruction& i = thread.code[pc];
+      loops |= i.target >= 0 && static_cast<std::size_t>(i.target) <= pc;
+      if (!i.a.is_register) see(i.a.value);
+      if (!i.b.is_register) see(i.b.value);
+      if (!computes(i)) continue;
+      const bool additive = i.opcode == Opcode::rmw
+                                ? i.rmw == RmwFunction::add || i.rmw == RmwFunction::subtract || i.rmw == RmwFunction::increment
+                                : i.arithmetic == ArithmeticFunction::add || i.arithmetic == ArithmeticFunction::subtract;
+      const bool constant = !i.a.is_register || !i.b.is_register;
+      // An increment wraps at its operand, so it stays within what the text shows, loop or not.
+      if (i.opcode == Opcode::rmw && i.rmw == RmwFunction::increment) {
+        growth += 1;
+      } else if (additive && constant) {
+        growth += std::max(std::abs(std::int64_t{i.a.is_register ? 0 : i.a.value}),
+                           std::abs(std::int64_t{i.b.is_register ? 0 : i.b.value}));
+        wide |= loops;
+      } else {
+        wide = true;
+      }
+    }
+    // A thread that both loops and computes may grow without bound.
+    if (loops) {
+      for (const Instruction& i : thread.code) {
+        wide |= computes(i) && !(i.opcode == Opcode::rmw && (i.rmw == RmwFunction::increment));
+      }
+    }
+  }
+  if (wide) {
+    // Bitwise results stay below the next power of two; sums of registers may not: 16 bits, checked at run time.
+    low = std::min<std::int64_t>(low, std::numeric_limits<std::int16_t>::min());
+    high = std::max<std::int64_t>(high, std::numeric_limits<std::int16_t>::max());
+  }
+  low -= low < 0 || growth > 0 ? growth : 0;
+  high += growth;
+  const auto clamp = [](std::int64_t v) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, std::numeric_limits<std::int32_t>::min(),
+                                                              std::numeric_limits<std::int32_t>::max()));
+  };
+  return {clamp(low), clamp(high)};
+}
+
+PlacementTable place(const Program& program) {
+  PlacementTable table;
+  std::map<std::pair<int, int>, int> cu_of_group;
+  std::map<int, int> agent_number;
+  for (const Thread& thread : program.threads) {
+    const Placement& at = thread.placement;
+    table.registers = std::max(table.registers, static_cast<int>(thread.registers.size()));
+    table.host.push_back(at.host);
+    if (at.host) {
+      table.cu_of_thread.push_back(0);
+      continue;
+    }
+    const auto agent = agent_number.try_emplace(at.agent, static_cast<int>(agent_number.size())).first->second;
+    const auto [cu, fresh] = cu_of_group.try_emplace({at.agent, at.wg}, static_cast<int>(cu_of_group.size()));
+    if (fresh) table.agent_of_cu.push_back(agent);
+    table.cu_of_thread.push_back(cu->second);
+  }
+  table.cus = std::max(1, static_cast<int>(cu_of_group.size()));
+  table.agents = std::max(1, static_cast<int>(agent_number.size()));
+  table.agent_of_cu.resize(static_cast<std::size_t>(table.cus), 0);
+  table.registers = std::max(1, table.registers);
+  table.blocks = 1;
+  table.words = 1;
+  for (const Location& location : program.locations) {
+    table.blocks = std::max(table.blocks, location.block + 1);
+    table.words = std::max(table.words, location.word + 1);
+  }
+  table.words = std::max(2, table.words);
+  return table;
+}
+
+void check_capacity(const Program& program, const PlacementTable& placement) {
+  const auto check = [&](int needed, int capacity, std::string_view what) {
+    if (needed > capacity) {
+      throw BadInput(fmt::format("'{}' needs {} {}, this build holds {}", program.name, needed, what, capacity));
+    }
+  };
+  check(static_cast<int>(program.threads.size()), ThreadTag::capacity, "threads");
+  check(placement.registers, RegisterTag::capacity, "registers in one thread");
+  check(placement.cus, CuTag::capacity, "work-groups");
+  check(placement.agents, AgentTag::capacity, "agents");
+  check(placement.blocks, BlockTag::capacity, "cache blocks");
+  check(placement.words, WordTag::capacity, "words in one block");
+  for (const Thread& thread : program.threads) {
+    check(static_cast<int>(thread.code.size()), max_instructions, "instructions in one thread");
+  }
+}
+
+}  // namespace lockstep

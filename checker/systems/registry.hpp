@@ -1,0 +1,80 @@
+// The systems that Lockstep knows, by name, and how to build a model of one.
+//
+// Each system is compiled in a translation unit of its own (checker/systems/NAME.cpp), which hands over a
+// SystemEntry; registry.cpp lists them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explore/model.hpp"
+#include "spec/kernel/concrete.hpp"
+#include "spec/kernel/rules.hpp"
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+// What a run asks of a system: "quick-release/split-fifo", sizes that differ from the defaults, faults.
+struct SystemOptions {
+  std::string variant = "default";
+  std::vector<std::string> faults;
+  std::map<std::string, int> sizes;
+  Reductions reductions;
+  std::optional<ValueRange> value_range;
+  bool memory_observed = true;  // whether final values of locations will be read
+};
+
+struct SizeDescription {
+  std::string name;
+  int capacity = 0;
+  std::string what_sets_it;  // "the program", or the default
+};
+
+// A model of a program on a memory system: besides exploring, its final states can be read.
+class ProgramModel : public Model {
+ public:
+  // The final value of a register or a location (index into Program::locations).
+  [[nodiscard]] virtual std::int32_t final_register(const std::uint64_t* state, int thread, int index) const = 0;
+  [[nodiscard]] virtual std::int32_t final_location(const std::uint64_t* state, int index) const = 0;
+};
+
+struct SystemEntry {
+  std::string_view name;
+  std::string_view what;
+  std::span<const Fault> faults;
+  std::span<const Variant> variants;
+  bool runs_programs = true;
+  std::vector<SizeDescription> sizes;
+  // Exactly one of the two builds, by runs_programs. Both throw BadInput on options that do not fit.
+  std::unique_ptr<ProgramModel> (*build)(std::shared_ptr<const Program>, const SystemOptions&) = nullptr;
+  std::unique_ptr<Model> (*build_closed)(const SystemOptions&) = nullptr;
+};
+
+// In the order in which people should read them.
+std::span<const SystemEntry> systems();
+
+// Throws BadInput with the nearest name.
+const SystemEntry& find_system(std::string_view name);
+// "quick-release/split-fifo": the system, and the variant put into `options`.
+const SystemEntry& find_system(std::string_view name, SystemOptions& options);
+
+// Index of a variant, bits of faults; throw BadInput with the nearest name.
+int variant_index(const SystemEntry& entry, std::string_view name);
+std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> names);
+
+// The range that holds every value a program can compute, as far as its text tells; a program that computes
+// in loops gets 16 bits.
+ValueRange values_of(const Program& program);
+
+SystemEntry german_entry();
+SystemEntry sc_entry();
+SystemEntry write_through_entry();
+SystemEntry quick_release_entry();
+
+}  // namespace lockstep

@@ -1,0 +1,9 @@
+#include "spec/memory/sc.hpp"
+
+#include "checker/systems/program_system.hpp"
+
+namespace lockstep {
+
+SystemEntry sc_entry() { return program_system_entry<SequentialConsistencyInfo, sc_entry>(); }
+
+}  // namespace lockstep

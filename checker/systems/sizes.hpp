@@ -1,0 +1,55 @@
+// Sizes that people may set, checked and applied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+
+namespace lockstep {
+
+// Puts the sizes that a user asked for in place of `sizes`, which hold what the program needs or the defaults.
+// Throws BadInput on an unknown name, with the nearest, and on a size that does not fit.
+//
+// `needed(tag)` says whether the size so far is the least that will do (a program's threads), not a default.
+template <class Sizes, class Needed>
+void apply_sizes(Sizes& sizes, const SystemOptions& options, Needed&& needed) {
+  auto rest = options.sizes;
+  std::vector<std::string> names;
+  sizes.visit([&](auto tag, int& size) {
+    using Tag = decltype(tag);
+    const std::string name(Tag::name);
+    names.push_back(name);
+    const auto found = rest.find(name);
+    if (found == rest.end()) return;
+    if (found->second < size && needed(tag)) {
+      throw BadInput("size " + name + "=" + std::to_string(found->second) + " is below the " + std::to_string(size) +
+                     " that the program needs");
+    }
+    if (found->second < 1 || found->second > Tag::capacity) {
+      throw BadInput("size " + name + "=" + std::to_string(found->second) + " is not between 1 and the built capacity " +
+                     std::to_string(Tag::capacity));
+    }
+    size = found->second;
+    rest.erase(found);
+  });
+  if (!rest.empty()) {
+    throw BadInput("unknown size '" + rest.begin()->first + "'", suggestion(rest.begin()->first, names));
+  }
+}
+
+template <class Info>
+std::vector<SizeDescription> describe_sizes() {
+  std::vector<SizeDescription> described;
+  typename Info::Sizes defaults;
+  Info::default_sizes(defaults, 0);
+  defaults.visit([&](auto tag, int& size) {
+    using Tag = decltype(tag);
+    described.push_back({std::string(Tag::name), Tag::capacity,
+                         size == Tag::capacity ? "the program" : std::to_string(size)});
+  });
+  return described;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,9 @@
+#include "spec/memory/write_through.hpp"
+
+#include "checker/systems/program_system.hpp"
+
+namespace lockstep {
+
+SystemEntry write_through_entry() { return program_system_entry<write_through::Info, write_through_entry>(); }
+
+}  // namespace lockstep

@@ -1,0 +1,107 @@
+// Index types: the sets that state is laid out over (CUs, agents, blocks, words, queue slots, ...).
+//
+// A tag names the set, says how many members the built state can hold, and whether its members are
+// interchangeable: then protocol code may compare them for equality and index tables with them, and nothing
+// else. A *fixed* index type (words of a block, slots of a queue) has a known size in every reading, so
+// loops over it unroll; the others may be proved for any size.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace lockstep {
+
+template <class Tag>
+concept IndexTag = requires {
+  { Tag::name } -> std::convertible_to<std::string_view>;
+  { Tag::capacity } -> std::convertible_to<int>;
+  { Tag::interchangeable } -> std::convertible_to<bool>;
+  { Tag::fixed } -> std::convertible_to<bool>;
+};
+
+// Sizes chosen when a run starts, each at most its tag's capacity.
+template <IndexTag... Tags>
+struct DynamicSizes {
+  std::array<int, sizeof...(Tags)> values{Tags::capacity...};
+
+  template <class Tag>
+  static constexpr bool is_static = false;
+
+  template <class Tag>
+  static constexpr int capacity() {
+    return Tag::capacity;
+  }
+  template <class Tag>
+  [[nodiscard]] constexpr int extent() const {
+    return values[position<Tag>()];
+  }
+  template <class Tag>
+  constexpr void set(int extent) {
+    values[position<Tag>()] = extent;
+  }
+  // Calls f(tag, reference to its size) for every tag, in the order of declaration.
+  template <class F>
+  constexpr void visit(F&& f) {
+    std::size_t next = 0;
+    (f(Tags{}, values[next++]), ...);
+  }
+
+ private:
+  template <class Tag>
+  static constexpr std::size_t position() {
+    static_assert((std::is_same_v<Tag, Tags> || ...), "this index type is not among the sizes of the model");
+    std::size_t found = 0;
+    std::size_t next = 0;
+    ((std::is_same_v<Tag, Tags> ? (found = next++) : next++), ...);
+    return found;
+  }
+};
+
+template <IndexTag Tag, int N>
+struct Fixed {
+  using tag = Tag;
+  static constexpr int size = N;
+};
+
+// Sizes known when the model is compiled: loops unroll and packing folds to constant shifts.
+template <class... Pairs>
+struct StaticSizes {
+  template <class Tag>
+  static constexpr bool is_static = true;
+
+  template <class Tag>
+  static constexpr int capacity() {
+    static_assert((std::is_same_v<Tag, typename Pairs::tag> || ...),
+                  "this index type is not among the sizes of the model");
+    int found = 0;
+    ((std::is_same_v<Tag, typename Pairs::tag> ? found = Pairs::size : 0), ...);
+    return found;
+  }
+  template <class Tag>
+  [[nodiscard]] static constexpr int extent() {
+    return capacity<Tag>();
+  }
+  template <class F>
+  void visit(F&& f) {
+    ((visit_one<Pairs>(f)), ...);
+  }
+
+ private:
+  template <class Pair, class F>
+  void visit_one(F&& f) {
+    int value = Pair::size;
+    f(typename Pair::tag{}, value);
+  }
+};
+
+// How many bits hold `count` different values; 0 for one value.
+constexpr unsigned bits_for(unsigned long long count) {
+  unsigned bits = 0;
+  while (count > 1 && (1ULL << bits) < count) ++bits;
+  return bits;
+}
+
+}  // namespace lockstep

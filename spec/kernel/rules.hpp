@@ -1,0 +1,85 @@
+// Rules: guarded actions with parameters over index types, performed by a unit of the hardware.
+//
+// A protocol lists its rules by calling `rules.rule(...)` and `rules.triggered(...)` on whatever reader it is
+// given; the reader decides what a rule becomes (an explored transition, an expression tree, ...).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "spec/kernel/index.hpp"
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+enum class Fairness : std::uint8_t {
+  fair,      // deliveries, drains: if enabled for ever, happens
+  optional,  // a replacement, a spurious wake-up: may never happen
+};
+
+// Whether an explorer may take the rule at once instead of interleaving it, when asked to reduce.
+enum class Urgency : std::uint8_t {
+  none,
+  local,  // touches only what its own thread owns: moves, branches, handing a request to the port
+  link,   // delivers on an ordered link that nothing overtakes: delaying it only shifts the sender's local time
+};
+
+struct Rule {
+  std::string_view name;
+  std::string_view unit = {};    // the hardware component that performs it
+  std::string_view source = {};  // place in the paper
+  Fairness fairness = Fairness::fair;
+  Urgency urgency = Urgency::none;
+  const Instruction* instruction = nullptr;  // of a rule that executes one, for narration
+  int thread = -1;
+};
+
+// A named deliberate mistake, off unless asked for.
+struct Fault {
+  std::string_view name;
+  std::string_view what;
+};
+struct Variant {
+  std::string_view name;
+  std::string_view what;
+};
+
+// The parameters of a rule: one index type each.
+template <IndexTag... Tags>
+struct Over {};
+template <IndexTag... Tags>
+constexpr Over<Tags...> over(Tags...) {
+  return {};
+}
+
+// Presents the rules of a part of a larger state: a memory system inside a machine with threads.
+// `Part` is a callable state -> part, for const and non-const states.
+template <class Reader, class Part>
+class RulesOfPart {
+ public:
+  RulesOfPart(Reader& reader, Part part) : reader_(reader), part_(part) {}
+
+  template <class... Tags, class Guard, class Action>
+  void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
+    reader_.rule(
+        rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
+        [&](auto& s, auto... i) { action(part_(s), i...); });
+  }
+  template <class... Tags, class Channel, class Guard, class Action>
+  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action) {
+    reader_.triggered(
+        rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
+        [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
+        [&](auto& s, auto... rest) { action(part_(s), rest...); });
+  }
+  template <class Predicate>
+  void invariant(std::string_view name, Predicate&& predicate) {
+    reader_.invariant(name, [&](const auto& s) { return predicate(part_(s)); });
+  }
+
+ private:
+  Reader& reader_;
+  Part part_;
+};
+
+}  // namespace lockstep

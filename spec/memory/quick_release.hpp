@@ -1,0 +1,1188 @@
+// QuickRelease: write-combining caches at every level, each beside a FIFO of what may be dirty (S-FIFO), so
+// that a release drains a queue instead of walking a cache, and an acquire costs nothing.
+//
+// Source: Hechtman, "Exploiting Parallelism in GPUs", thesis, Duke 2014, ch. 4 (sections named at each rule);
+// first published as Hechtman et al., "QuickRelease", HPCA 2014. The rules come in the order of 4.3.1: a
+// write's life from wL1 to memory, a read's life, synchronization, and the CPUs.
+//
+// The machine is figure 4.2: each CU has rL1, wL1 and S-FIFO1; an agent's CUs share rL2, wL2 and S-FIFO2; all
+// agents share wL3 and S-FIFO3 beside the directory, memory and the CPU cluster (home.hpp). Here a link1 leads
+// from each CU to its L2 and a link2 from each L2 to the directory; both keep order ("the marker then will
+// propagate through the cache hierarchy just like a normal write" has no meaning otherwise). Fills and
+// invalidations travel back separately, at any time.
+//
+// What is ours, since the thesis is silent:
+//   Scopes and more than one GPU. wave and wg complete at wL1, which a work-group shares; agent when the
+//   marker has left S-FIFO2, system when it has left S-FIFO3, each when the invalidations then on their way to
+//   the caches in that scope have been delivered. wL3's evictions also invalidate every agent's read caches
+//   when there is more than one agent.
+//   A thread executes in order with blocking loads and RMWs.
+//   When its program has ended everywhere the machine drains, as a kernel end makes it (4.3.1, "a release
+//   operation (e.g., a StRel or kernel end)").
+//
+// The default variant differs from `as-printed` in the repairs named by `Repair`; docs/findings.md has the
+// shortest counterexample for each.
+#pragma once
+
+#include <array>
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <string_view>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/memory/home.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/port.hpp"
+
+namespace lockstep::quick_release {
+
+// S-FIFO1 is one for each CU, or in `split-fifo` one for each wavefront (4.3, "can be split into multiple
+// FIFOs for each wavefront").
+struct QueueTag {
+  static constexpr std::string_view name = "s-fifo1";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct Fifo1Slot {
+  static constexpr std::string_view name = "s-fifo1-entries";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+struct Fifo2Slot {
+  static constexpr std::string_view name = "s-fifo2-entries";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+struct Fifo3Slot {
+  static constexpr std::string_view name = "s-fifo3-entries";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+struct Link1Slot {
+  static constexpr std::string_view name = "link1-messages";
+  static constexpr int capacity = 2;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+struct Link2Slot {
+  static constexpr std::string_view name = "link2-messages";
+  static constexpr int capacity = 2;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+inline constexpr QueueTag queues{};
+
+// What an S-FIFO entry stands for.
+enum class EntryKind : std::uint8_t {
+  write,   // a block that may be dirty
+  marker,  // a release: acknowledged when it comes out
+  flush,   // the flush behind a StRel's store
+  atomic,  // an RMW that went ahead to the directory
+};
+BOOST_DESCRIBE_ENUM(EntryKind, write, marker, flush, atomic)
+
+// What travels up a link.
+enum class UpKind : std::uint8_t { write, marker, flush, read, atomic };
+BOOST_DESCRIBE_ENUM(UpKind, write, marker, flush, read, atomic)
+
+// Where a thread's read stands.
+enum class ReadStage : std::uint8_t {
+  none,
+  to_l2,
+  to_directory,
+  from_directory,  // the fill is on its way to L2
+  from_l2,         // the fill is on its way to L1
+};
+BOOST_DESCRIBE_ENUM(ReadStage, none, to_l2, to_directory, from_directory, from_l2)
+
+// Where a thread's synchronization stands.
+enum class Stage : std::uint8_t {
+  idle,
+  releasing,  // its marker is in the hierarchy
+  awaiting,   // its marker is out, invalidations are still on their way
+  released,   // the release is complete, its own operation may proceed
+  stored,     // the store of a StRel is in wL1, the flush behind it is still to be queued
+  atomic,     // its RMW is in flight
+};
+BOOST_DESCRIBE_ENUM(Stage, idle, releasing, awaiting, released, stored, atomic)
+
+enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo };
+inline constexpr std::array variants{
+    Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
+    Variant{"as-printed", "thesis 4.3 to the letter"},
+    Variant{"split-fifo", "the default with S-FIFO1 split by wavefront, as 4.3 mentions"},
+};
+
+// What the default adds to the print; each can be taken out alone, as a fault.
+enum class FaultName : std::uint8_t {
+  fill_ignores_write,
+  fill_overtaken,
+  fill_survives_eviction,
+  acquire_hits_l1,
+  flush_unacknowledged,
+  atomic_overtakes_write,
+  atomic_invalidates_nothing,
+  host_release_does_not_wait,
+  early_acknowledgement,
+  invalidations_not_awaited,
+  mask_ignored,
+  entry_lost,
+  no_broadcast,
+  stale_own_copy,
+  written_bit_forgotten,
+  cpu_not_invalidated,
+  cpu_write_not_broadcast,
+  partial_hit_not_written,
+  marker_overtakes,
+  no_second_flush,
+  agents_not_invalidated,
+  l2_partial_hit_not_written,
+};
+inline constexpr std::array faults{
+    Fault{"fill-ignores-write", "a fill installs its block with the written bit clear although the write cache is newer"},
+    Fault{"fill-overtaken", "an invalidation may overtake the fill that was sent before it"},
+    Fault{"fill-survives-eviction", "a fill asked for before an eviction of its block is cached after it"},
+    Fault{"acquire-hits-l1", "an acquire at agent or system scope may be served by a nearer cache"},
+    Fault{"flush-unacknowledged", "a thread's next synchronization does not wait for the flush of its last StRel"},
+    Fault{"atomic-overtakes-write", "an RMW leaves dirty words of its block behind in the write caches"},
+    Fault{"atomic-invalidates-nothing", "an RMW at the directory leaves copies in the read caches"},
+    Fault{"host-release-does-not-wait", "a CPU release does not wait for the invalidations of its writes"},
+    Fault{"early-acknowledgement", "a system release is acknowledged when its marker leaves S-FIFO2"},
+    Fault{"invalidations-not-awaited", "a release is acknowledged while its invalidations are on their way"},
+    Fault{"mask-ignored", "wL1 writes through whole blocks, not the dirty words"},
+    Fault{"entry-lost", "a replacement in wL1 dequeues the head of S-FIFO1"},
+    Fault{"no-broadcast", "wL2's evictions do not invalidate the rL1s"},
+    Fault{"stale-own-copy", "wL1's evictions do not invalidate their own rL1"},
+    Fault{"written-bit-forgotten", "a store does not set the written bit in rL1"},
+    Fault{"cpu-not-invalidated", "wL3's evictions do not invalidate the CPUs"},
+    Fault{"cpu-write-not-broadcast", "rL2 drops its block on a CPU write but does not tell the rL1s"},
+    Fault{"partial-hit-not-written", "a load that partially hits wL1 goes on without writing the dirty words through"},
+    Fault{"marker-overtakes", "a release marker enters S-FIFO1 at the head"},
+    Fault{"no-second-flush", "the store of a StRel is not followed by a flush"},
+    Fault{"agents-not-invalidated", "wL3's evictions do not invalidate the other agents"},
+    Fault{"l2-partial-hit-not-written", "a read that partially hits wL2 goes on without writing the dirty words through"},
+};
+
+template <class K>
+struct Protocol {
+  using Bool = typename K::Bool;
+  using Value = typename K::Value;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using Cu = typename K::template Ix<CuTag>;
+  using Agent = typename K::template Ix<AgentTag>;
+  using Block = typename K::template Ix<BlockTag>;
+  using Word = typename K::template Ix<WordTag>;
+  using Queue = typename K::template Ix<QueueTag>;
+  using Data = typename K::template Array<Value, WordTag>;
+  using Mask = typename K::template Array<Bool, WordTag>;
+  template <class E>
+  using Enum = typename K::template Enum<E>;
+
+  struct ReadLine {
+    Bool present;
+    Bool written;  // newer data is in the write cache beside it
+    Data data;
+    BOOST_DESCRIBE_CLASS(ReadLine, (), (present, written, data), (), ())
+  };
+  struct WriteLine {
+    Mask dirty;
+    Data data;
+    BOOST_DESCRIBE_CLASS(WriteLine, (), (dirty, data), (), ())
+  };
+  struct Entry {
+    Enum<EntryKind> kind;
+    Block block;                // of a write
+    ThreadIx thread;            // of a marker, a flush or an atomic
+    Enum<Scope> scope;          // of a marker or a flush
+    BOOST_DESCRIBE_CLASS(Entry, (), (kind, block, thread, scope), (), ())
+  };
+  struct Up {
+    Enum<UpKind> kind;
+    Block block;
+    ThreadIx thread;
+    Enum<Scope> scope;
+    Mask mask;  // of a write
+    Data data;
+    BOOST_DESCRIBE_CLASS(Up, (), (kind, block, thread, scope, mask, data), (), ())
+  };
+  struct Read {
+    Enum<ReadStage> stage;
+    Data data;
+    Bool poisoned;   // evicted past by its own write cache: to be used, not to be cached
+    Bool followed;   // an invalidation of its block has been sent behind it
+    BOOST_DESCRIBE_CLASS(Read, (), (stage, data, poisoned, followed), (), ())
+  };
+  struct State {
+    typename K::template Table<Port<K>, ThreadTag> port;
+    typename K::template Table<Enum<Stage>, ThreadTag> stage;
+    typename K::template Table<Bool, ThreadTag> flushing;  // the flush of its last StRel is not complete
+    typename K::template Table<Read, ThreadTag> read;
+    typename K::template Table<ReadLine, CuTag, BlockTag> rl1;
+    typename K::template Table<WriteLine, CuTag, BlockTag> wl1;
+    typename K::template Table<typename K::template Fifo<Entry, Fifo1Slot>, QueueTag> fifo1;
+    typename K::template Table<typename K::template Fifo<Up, Link1Slot>, CuTag> link1;
+    typename K::template Table<ReadLine, AgentTag, BlockTag> rl2;
+    typename K::template Table<WriteLine, AgentTag, BlockTag> wl2;
+    typename K::template Table<typename K::template Fifo<Entry, Fifo2Slot>, AgentTag> fifo2;
+    typename K::template Table<typename K::template Fifo<Up, Link2Slot>, AgentTag> link2;
+    typename K::template Table<WriteLine, BlockTag> wl3;
+    typename K::template Fifo<Entry, Fifo3Slot> fifo3;
+    typename Home<K>::State home;
+    typename K::template Table<Bool, CuTag, BlockTag> invalidation1;    // on its way to rL1
+    typename K::template Table<Bool, AgentTag, BlockTag> invalidation2; // on its way to rL2
+    typename K::template Table<Bool, ThreadTag, CuTag, BlockTag> awaited1;
+    typename K::template Table<Bool, ThreadTag, AgentTag, BlockTag> awaited2;
+    BOOST_DESCRIBE_CLASS(State, (),
+                         (port, stage, flushing, read, rl1, wl1, fifo1, link1, rl2, wl2, fifo2, link2, wl3, fifo3,
+                          home, invalidation1, invalidation2, awaited1, awaited2),
+                         (), ())
+  };
+
+  const K& k;
+  const Machine<K>& machine;
+  std::uint64_t fault_bits = 0;
+  int variant = 0;
+
+  [[nodiscard]] bool fault(FaultName name) const { return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0; }
+  [[nodiscard]] bool printed() const { return variant == static_cast<int>(VariantName::as_printed); }
+  // The print lacks the repairs.
+  [[nodiscard]] bool repaired(FaultName name) const { return !printed() && !fault(name); }
+  [[nodiscard]] Home<K> home() const { return {k}; }
+
+  void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return home().current(s.home, b, w); }
+
+  template <class Rules>
+  void rules(Rules& r) const {
+    store_rules(r);
+    level1_rules(r);
+    level2_rules(r);
+    level3_rules(r);
+    load_rules(r);
+    release_rules(r);
+    atomic_rules(r);
+    invalidation_rules(r);
+    cpu_rules(r);
+  }
+
+  // Nothing is buffered or on its way.
+  [[nodiscard]] Bool drained(const State& s) const {
+    return k.forall(queues, [&](Queue q) { return s.fifo1(q).empty(); }) &&
+           k.forall(cus, [&](Cu c) {
+             return s.link1(c).empty() && k.forall(blocks, [&](Block b) {
+                      return !dirty(s.wl1(c, b)) && !s.invalidation1(c, b);
+                    });
+           }) &&
+           k.forall(agents, [&](Agent a) {
+             return s.fifo2(a).empty() && s.link2(a).empty() &&
+                    k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) && !s.invalidation2(a, b); });
+           }) &&
+           s.fifo3.empty() && k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)); });
+  }
+
+  template <class Invariants>
+  void invariants(Invariants& v) const {
+    v.invariant("S-FIFO1 lists every dirty block of its wL1", [&](const State& s) {
+      return k.forall(cus, [&](Cu c) {
+        return k.forall(blocks, [&](Block b) {
+          return !dirty(s.wl1(c, b)) || k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
+        });
+      });
+    });
+    v.invariant("S-FIFO2 lists every dirty block of its wL2", [&](const State& s) {
+      return k.forall(agents, [&](Agent a) {
+        return k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
+      });
+    });
+    v.invariant("S-FIFO3 lists every dirty block of wL3", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)) || lists(s.fifo3, b); });
+    });
+    v.invariant("the written bit of rL1 says whether wL1 is newer", [&](const State& s) {
+      return k.forall(cus, [&](Cu c) {
+        return k.forall(blocks, [&](Block b) {
+          return !s.rl1(c, b).present || s.rl1(c, b).written == dirty(s.wl1(c, b));
+        });
+      });
+    });
+    v.invariant("the written bit of rL2 says whether wL2 is newer", [&](const State& s) {
+      return k.forall(agents, [&](Agent a) {
+        return k.forall(blocks, [&](Block b) {
+          return !s.rl2(a, b).present || s.rl2(a, b).written == dirty(s.wl2(a, b));
+        });
+      });
+    });
+    v.invariant("a copy in rL1 is current, or newer data waits above it, or its invalidation is on the way",
+                [&](const State& s) {
+                  return k.forall(cus, [&](Cu c) {
+                    return k.forall(blocks, [&](Block b) {
+                      return !s.rl1(c, b).present || s.invalidation1(c, b) ||
+                             s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
+                             agrees(s, b, s.rl1(c, b).data);
+                    });
+                  });
+                });
+    v.invariant("a copy in rL2 is current, or newer data waits above it, or its invalidation is on the way",
+                [&](const State& s) {
+                  return k.forall(agents, [&](Agent a) {
+                    return k.forall(blocks, [&](Block b) {
+                      return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
+                             agrees(s, b, s.rl2(a, b).data);
+                    });
+                  });
+                });
+    v.invariant("a CPU copy is current", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) {
+        return !s.home.cpu(b).present || s.home.cpu(b).dirty || k.forall(words, [&](Word w) {
+          return s.home.cpu(b).data(w) == s.home.memory(b)(w);
+        });
+      });
+    });
+    v.invariant("what is awaited is on its way", [&](const State& s) {
+      return k.forall(threads, [&](ThreadIx t) {
+        return k.forall(blocks, [&](Block b) {
+          return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
+                 k.forall(agents, [&](Agent a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
+        });
+      });
+    });
+  }
+
+  // Read copies that no continuation can read are dropped: any of them may be replaced at any time anyway.
+  template <class Wanted>
+  void normalise(State& s, const Wanted& wanted) const {
+    k.for_each(cus, [&](Cu c) {
+      k.for_each(blocks, [&](Block b) {
+        if (!wanted.by_cu(c, b)) s.rl1(c, b) = ReadLine{};
+      });
+    });
+    k.for_each(agents, [&](Agent a) {
+      k.for_each(blocks, [&](Block b) {
+        if (!wanted.by_agent(a, b)) s.rl2(a, b) = ReadLine{};
+      });
+    });
+    k.for_each(blocks, [&](Block b) {
+      if (!wanted.by_host(b) && !s.home.cpu(b).dirty.v) s.home.cpu(b) = {};
+    });
+  }
+
+ private:
+  // ---- what the rules talk about ------------------------------------------------------------------------
+
+  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const { return s.port(t).pending && !machine.is_host(t); }
+  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const { return s.port(t).pending && machine.is_host(t); }
+  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
+    return s.port(t).request.operation == operation;
+  }
+  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
+  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
+
+  [[nodiscard]] bool split() const { return variant == static_cast<int>(VariantName::split_fifo); }
+  [[nodiscard]] Queue queue_of(ThreadIx t) const {
+    return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
+  }
+  [[nodiscard]] Cu cu_of(Queue q) const {
+    return split() ? cu(K::template same<ThreadTag>(q)) : K::template same<CuTag>(q);
+  }
+  // In the split variant a host thread's queue stays empty.
+
+  [[nodiscard]] Bool dirty(const WriteLine& line) const {
+    return k.exists(words, [&](Word w) { return line.dirty(w); });
+  }
+  [[nodiscard]] Bool all_dirty(const WriteLine& line) const {
+    return k.forall(words, [&](Word w) { return line.dirty(w); });
+  }
+  [[nodiscard]] Bool word_dirty(const WriteLine& line, Word word) const {
+    return k.pick(words, word, [&](Word w) { return line.dirty(w); });
+  }
+  [[nodiscard]] Value word_of(const Data& data, Word word) const {
+    return k.pick(words, word, [&](Word w) { return data(w); });
+  }
+  template <class Fifo>
+  [[nodiscard]] static Bool lists(const Fifo& fifo, Block b) {
+    return K::contains(fifo, [&](const Entry& e) { return e.kind == EntryKind::write && e.block == b; });
+  }
+  template <class Fifo>
+  [[nodiscard]] static Bool has_marker(const Fifo& fifo) {
+    return K::contains(fifo, [](const Entry& e) { return e.kind == EntryKind::marker || e.kind == EntryKind::flush; });
+  }
+  [[nodiscard]] Bool all_ended(const State& s) const {
+    return k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
+  }
+  // Some write of the block has not reached memory.
+  [[nodiscard]] Bool buffered(const State& s, Block b) const {
+    const auto carries = [b](const Up& m) { return m.kind == UpKind::write && m.block == b; };
+    return dirty(s.wl3(b)) || k.exists(cus, [&](Cu c) {
+             return dirty(s.wl1(c, b)) || K::contains(s.link1(c), carries);
+           }) || k.exists(agents, [&](Agent a) {
+             return dirty(s.wl2(a, b)) || K::contains(s.link2(a), carries);
+           });
+  }
+  [[nodiscard]] Bool agrees(const State& s, Block b, const Data& data) const {
+    return k.forall(words, [&](Word w) { return data(w) == home().current(s.home, b, w); });
+  }
+
+  static Entry write_entry(Block b) {
+    Entry e;
+    e.kind = EntryKind::write;
+    e.block = b;
+    return e;
+  }
+  static Entry entry_of(EntryKind kind, ThreadIx t, const Enum<Scope>& scope) {
+    Entry e;
+    e.kind = kind;
+    e.thread = t;
+    e.scope = scope;
+    return e;
+  }
+  static Up up(UpKind kind, Block b, ThreadIx t, const Enum<Scope>& scope) {
+    Up m;
+    m.kind = kind;
+    m.block = b;
+    m.thread = t;
+    m.scope = scope;
+    return m;
+  }
+  static Up write_through(Block b, const Mask& mask, const Data& data) {
+    Up m;
+    m.kind = UpKind::write;
+    m.block = b;
+    m.mask = mask;
+    m.data = data;
+    return m;
+  }
+  void merge(WriteLine& line, const Up& m) const {
+    k.for_each(words, [&](Word w) {
+      k.when(m.mask(w), [&] {
+        line.dirty(w) = true;
+        line.data(w) = m.data(w);
+      });
+    });
+  }
+
+  // Whether an operation must be seen by more than the work-group.
+  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
+    return !within_work_group(s.port(t).request.scope);
+  }
+  [[nodiscard]] static Bool synchronizes(const State& s, ThreadIx t) {
+    const auto& order = s.port(t).request.order;
+    return order != Order::plain && order != Order::relaxed;
+  }
+  // A release, or the store or RMW that belongs to one, may proceed: nothing is to be drained for it, or it
+  // has been.
+  [[nodiscard]] Bool release_done(const State& s, ThreadIx t) const {
+    const Bool needs = releases(s.port(t).request.order) && beyond_group(s, t);
+    return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle && flushed(s, t));
+  }
+  // The repaired protocol lets a thread synchronize again when its last StRel's store is visible.
+  [[nodiscard]] Bool flushed(const State& s, ThreadIx t) const {
+    return !repaired(FaultName::flush_unacknowledged) ? Bool(true) : !s.flushing(t) || !synchronizes(s, t);
+  }
+  // A load that has to be performed where its whole scope sees it; `level` 1 or 2 is asked.
+  [[nodiscard]] Bool passes(const State& s, ThreadIx t, int level) const {
+    if (!repaired(FaultName::acquire_hits_l1)) return Bool(false);
+    const auto& q = s.port(t).request;
+    return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : q.scope == Scope::system);
+  }
+
+  // ---- evictions ----------------------------------------------------------------------------------------
+
+  // 4.3.1: "In either case, when evicted, the controller also will invalidate the block in the rL1".
+  void evict1(State& s, Cu c, Block b) const {
+    Mask mask = s.wl1(c, b).dirty;
+    if (fault(FaultName::mask_ignored)) k.for_each(words, [&](Word w) { mask(w) = true; });
+    k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
+    s.wl1(c, b) = WriteLine{};
+    if (!fault(FaultName::stale_own_copy)) s.rl1(c, b) = ReadLine{};
+    poison(s, b, [&](ThreadIx t) { return cu(t) == c; },
+           [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
+  }
+
+  // 4.3.1: "When a wL2 evicts a block, it invalidates the local rL2 and broadcasts an invalidation message to
+  // all the rL1s."
+  void evict2(State& s, Agent a, Block b) const {
+    k.push(s.link2(a), write_through(b, s.wl2(a, b).dirty, s.wl2(a, b).data));
+    s.wl2(a, b) = WriteLine{};
+    s.rl2(a, b) = ReadLine{};
+    poison(s, b, [&](ThreadIx t) { return agent(t) == a; },
+           [&](ThreadIx t) {
+             return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
+           });
+    if (!fault(FaultName::no_broadcast)) {
+      k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation1(s, c, b); }); });
+    }
+  }
+
+  // 4.3.1: "when a line is evicted from the wL3, the controller sends invalidations to the CPU cluster [...]
+  // before the line is written to the L3 cache or main memory."
+  void evict3(State& s, Block b) const {
+    home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault(FaultName::cpu_not_invalidated));
+    s.wl3(b) = WriteLine{};
+    if (k.extent(agents) > 1 && !fault(FaultName::agents_not_invalidated)) invalidate_agents(s, b);
+  }
+
+  // Reads in flight whose answer misses what is being evicted past them are not cached (repair; the print
+  // invalidates only what is in the cache).
+  template <class Where, class When>
+  void poison(State& s, Block b, Where&& where, When&& when) const {
+    if (!repaired(FaultName::fill_survives_eviction)) return;
+    k.for_each(threads, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && where(t) && s.port(t).request.block == b && when(t),
+             [&] { s.read(t).poisoned = true; });
+    });
+  }
+
+  void send_invalidation1(State& s, Cu c, Block b) const {
+    s.invalidation1(c, b) = true;
+    follow(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+  }
+  void send_invalidation2(State& s, Agent a, Block b) const {
+    s.invalidation2(a, b) = true;
+    follow(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+  }
+  void invalidate_agents(State& s, Block b) const {
+    k.for_each(agents, [&](Agent a) { send_invalidation2(s, a, b); });
+  }
+  // Fills on the same way keep their place before the invalidation (repair; the print lets it overtake them).
+  template <class Where>
+  void follow(State& s, Block b, ReadStage stage, Where&& where) const {
+    if (!repaired(FaultName::fill_overtaken)) return;
+    k.for_each(threads, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && where(t) && s.port(t).request.block == b && s.read(t).stage == stage,
+             [&] { s.read(t).followed = true; });
+    });
+  }
+
+  // ---- normal write operation (4.3.1) -------------------------------------------------------------------
+
+  template <class Rules>
+  void store_rules(Rules& r) const {
+    // "a CU inserts the write into the wL1, enqueues the address at the tail of the L1 S-FIFO, and, if the
+    // block is found in the rL1, sets a written bit in the tag". "Writes never receive an ack." A StRel's
+    // store "can proceed as a normal store in the write path after the release completes".
+    r.rule({.name = "store enters wL1", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             return on_gpu(s, t) && asks(s, t, Operation::store) && release_done(s, t) && !k.full(s.fifo1(queue_of(t)));
+           },
+           [&](State& s, ThreadIx t) {
+             const auto& q = s.port(t).request;
+             auto& line = s.wl1(cu(t), q.block);
+             k.at(words, q.word, [&](Word w) {
+               line.dirty(w) = true;
+               line.data(w) = q.a;
+             });
+             k.push(s.fifo1(queue_of(t)), write_entry(q.block));
+             if (!fault(FaultName::written_bit_forgotten)) {
+               auto& copy = s.rl1(cu(t), q.block);
+               copy.written = copy.written || copy.present;
+             }
+             k.when(s.stage(t) == Stage::released, [&] { s.stage(t) = Stage::stored; },
+                    [&] { complete<K>(s.port(t)); });
+           });
+    // "a store from a StRel will also trigger S-FIFO flushes, but it will not send an acknowledgement message
+    // back to the requesting wavefront."
+    r.rule({.name = "flush follows StRel's store", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+           [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t))); },
+           [&](State& s, ThreadIx t) {
+             if (!fault(FaultName::no_second_flush)) {
+               k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
+               if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
+             }
+             s.stage(t) = Stage::idle;
+             complete<K>(s.port(t));
+           });
+  }
+
+  template <class Rules>
+  void level1_rules(Rules& r) const {
+    // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
+    // policy or the address reaches the head of the S-FIFO."
+    r.rule({.name = "wL1 replaces a block", .unit = "L1", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+           over(cus, blocks),
+           [&](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
+           [&](State& s, Cu c, Block b) {
+             evict1(s, c, b);
+             if (fault(FaultName::entry_lost)) {
+               k.for_each(queues, [&](Queue q) {
+                 k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
+               });
+             }
+           });
+    // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the associated
+    // cache evictions) until the release marker reaches the head of the queue"; 4.1: "The controller will
+    // dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an S-FIFO flush."
+    r.rule({.name = "S-FIFO1 dequeues a write", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
+           [&](const State& s, Queue q) {
+             return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::write && !k.full(s.link1(cu_of(q)));
+           },
+           [&](State& s, Queue q) {
+             const Block b = s.fifo1(q).head().block;
+             k.pop(s.fifo1(q));
+             k.when(dirty(s.wl1(cu_of(q), b)), [&] { evict1(s, cu_of(q), b); });
+           });
+    r.rule({.name = "S-FIFO1 passes a marker on", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
+           [&](const State& s, Queue q) {
+             return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
+           },
+           [&](State& s, Queue q) {
+             k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
+             k.pop(s.fifo1(q));
+           });
+    // "Completing an atomic operation also inserts a write marker into the S-FIFO": it holds up releases
+    // behind it until the RMW has been performed.
+    r.rule({.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"}, over(queues),
+           [&](const State& s, Queue q) {
+             return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
+                    s.stage(s.fifo1(q).head().thread) != Stage::atomic;
+           },
+           [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+    r.rule({.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
+           over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
+           [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
+  }
+
+  [[nodiscard]] Bool drains1(const State& s, Queue q) const {
+    return !s.fifo1(q).empty() && (k.full(s.fifo1(q)) || has_marker(s.fifo1(q)) || all_ended(s));
+  }
+  [[nodiscard]] static Bool is_marker(const Entry& e) {
+    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
+  }
+  [[nodiscard]] Up marker_message(const Entry& e) const {
+    Up m = up(UpKind::marker, Block{}, e.thread, e.scope);
+    k.when(e.kind == EntryKind::flush, [&] { m.kind = UpKind::flush; });
+    return m;
+  }
+
+  template <class Rules>
+  void level2_rules(Rules& r) const {
+    // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step."
+    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
+    r.triggered({.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
+                over(cus), from_cu,
+                [&](const State& s, Cu c, const Up& m) {
+                  return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
+                },
+                [&](State& s, Cu c, const Up& m) {
+                  const Agent a = machine.agent_of(c);
+                  merge(s.wl2(a, m.block), m);
+                  k.push(s.fifo2(a), write_entry(m.block));
+                  auto& copy = s.rl2(a, m.block);
+                  copy.written = copy.written || copy.present;
+                });
+    r.triggered({.name = "L2 takes a marker", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link},
+                over(cus), from_cu,
+                [&](const State& s, Cu c, const Up& m) {
+                  return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo2(machine.agent_of(c)));
+                },
+                [&](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
+
+    r.rule({.name = "wL2 replaces a block", .unit = "L2", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+           over(agents, blocks),
+           [&](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
+           [&](State& s, Agent a, Block b) { evict2(s, a, b); });
+    r.rule({.name = "S-FIFO2 dequeues a write", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+           [&](const State& s, Agent a) {
+             return drains2(s, a) && s.fifo2(a).head().kind == EntryKind::write && !k.full(s.link2(a));
+           },
+           [&](State& s, Agent a) {
+             const Block b = s.fifo2(a).head().block;
+             k.pop(s.fifo2(a));
+             k.when(dirty(s.wl2(a, b)), [&] { evict2(s, a, b); });
+           });
+    // A marker at agent scope has arrived; one at system scope travels on.
+    r.rule({.name = "S-FIFO2 ends an agent's release", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+           [&](const State& s, Agent a) { return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head()); },
+           [&](State& s, Agent a) {
+             const Entry e = s.fifo2(a).head();
+             k.pop(s.fifo2(a));
+             marker_out(s, e, [&](Agent other) { return other == a; });
+           });
+    r.rule({.name = "S-FIFO2 passes a marker on", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+           [&](const State& s, Agent a) {
+             return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) && !k.full(s.link2(a));
+           },
+           [&](State& s, Agent a) {
+             k.push(s.link2(a), marker_message(s.fifo2(a).head()));
+             k.pop(s.fifo2(a));
+           });
+    r.rule({.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
+           over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
+           [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
+  }
+
+  [[nodiscard]] Bool drains2(const State& s, Agent a) const {
+    return !s.fifo2(a).empty() && (k.full(s.fifo2(a)) || has_marker(s.fifo2(a)) || all_ended(s));
+  }
+  [[nodiscard]] Bool ends_at2(const Entry& e) const {
+    return e.scope == Scope::agent || (fault(FaultName::early_acknowledgement) ? Bool(true) : Bool(false));
+  }
+  [[nodiscard]] Entry marker_entry(const Up& m) const {
+    Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
+    k.when(m.kind == UpKind::flush, [&] { e.kind = EntryKind::flush; });
+    return e;
+  }
+
+  template <class Rules>
+  void level3_rules(Rules& r) const {
+    const auto from_agent = [](auto& s, Agent a) -> auto& { return s.link2(a); };
+    r.triggered({.name = "wL3 takes a write", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
+                over(agents), from_agent,
+                [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
+                [&](State& s, Agent, const Up& m) {
+                  merge(s.wl3(m.block), m);
+                  k.push(s.fifo3, write_entry(m.block));
+                });
+    r.triggered({.name = "wL3 takes a marker", .unit = "directory", .source = "4.3.1 Synchronization", .urgency = Urgency::link},
+                over(agents), from_agent,
+                [&](const State& s, Agent, const Up& m) {
+                  return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
+                },
+                [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
+    r.rule({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+           over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
+           [&](State& s, Block b) { evict3(s, b); });
+    r.rule({.name = "S-FIFO3 dequeues a write", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
+           [&](const State& s) { return drains3(s) && s.fifo3.head().kind == EntryKind::write; },
+           [&](State& s) {
+             const Block b = s.fifo3.head().block;
+             k.pop(s.fifo3);
+             k.when(dirty(s.wl3(b)), [&] { evict3(s, b); });
+           });
+    // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
+    // the wavefront have reached an ordering point (i.e., main memory)."
+    r.rule({.name = "S-FIFO3 ends a release", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
+           [&](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
+           [&](State& s) {
+             const Entry e = s.fifo3.head();
+             k.pop(s.fifo3);
+             marker_out(s, e, [](Agent) { return Bool(true); });
+           });
+  }
+
+  [[nodiscard]] Bool drains3(const State& s) const {
+    return !s.fifo3.empty() && (k.full(s.fifo3) || has_marker(s.fifo3) || all_ended(s));
+  }
+
+  // ---- normal read operation (4.3.1) --------------------------------------------------------------------
+
+  template <class Rules>
+  void load_rules(Rules& r) const {
+    const auto loads = [&](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && asks(s, t, Operation::load) && s.read(t).stage == ReadStage::none && flushed(s, t);
+    };
+    const auto line1 = [&](const State& s, ThreadIx t) -> const WriteLine& { return s.wl1(cu(t), s.port(t).request.block); };
+    const auto copy1 = [&](const State& s, ThreadIx t) -> const ReadLine& { return s.rl1(cu(t), s.port(t).request.block); };
+    const auto hits_read = [&, copy1](const State& s, ThreadIx t) {
+      return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
+    };
+    const auto hits_write = [&, line1](const State& s, ThreadIx t) {
+      return word_dirty(line1(s, t), s.port(t).request.word) && !passes(s, t, 1);
+    };
+
+    // "If the load hits valid data and the written bit is clear, the load will complete without touching the
+    // write-cache tags."
+    r.rule({.name = "load hits rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+           [&](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
+           [&](State& s, ThreadIx t) {
+             complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
+           });
+    // "On a read-tag miss or when the written bit is set, the write cache is checked to see if the load can be
+    // satisfied fully by dirty bytes present in the write cache."
+    r.rule({.name = "load hits wL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+           [&](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
+           [&](State& s, ThreadIx t) {
+             complete<K>(s.port(t), word_of(line1(s, t).data, s.port(t).request.word));
+           });
+    // "otherwise, if the read request at least partially misses in the write cache, the dirty bytes are written
+    // through from the write-only cache and the read request is sent to the next level of the hierarchy."
+    r.rule({.name = "partial hit writes wL1's block through", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
+                    !k.full(s.link1(cu(t))) && Bool(!fault(FaultName::partial_hit_not_written));
+           },
+           [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+    r.rule({.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             const Bool clean = fault(FaultName::partial_hit_not_written) ? Bool(true) : !dirty(line1(s, t));
+             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && clean && !k.full(s.link1(cu(t)));
+           },
+           [&](State& s, ThreadIx t) {
+             // An access that has to be performed beyond this cache takes the copy along.
+             k.when(passes(s, t, 1), [&] { s.rl1(cu(t), s.port(t).request.block) = ReadLine{}; });
+             k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
+             s.read(t).stage = ReadStage::to_l2;
+           });
+
+    // "To perform a load at any level": the same at L2, for a whole block.
+    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
+    const auto hits_read2 = [&](const State& s, Cu c, const Up& m) {
+      const auto& copy = s.rl2(machine.agent_of(c), m.block);
+      return copy.present && !copy.written && !passes(s, m.thread, 2);
+    };
+    const auto line2 = [&](const State& s, Cu c, Block b) -> const WriteLine& { return s.wl2(machine.agent_of(c), b); };
+    const auto hits_write2 = [&, line2](const State& s, Cu c, const Up& m) {
+      const Bool word = passes(s, m.thread, 1) && word_dirty(line2(s, c, m.block), s.port(m.thread).request.word);
+      return (all_dirty(line2(s, c, m.block)) || word) && !passes(s, m.thread, 2);
+    };
+    r.triggered({.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
+                from_cu, [&](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
+                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2); });
+    r.triggered({.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
+                from_cu,
+                [&](const State& s, Cu c, const Up& m) {
+                  return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
+                },
+                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2); });
+    r.rule({.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+           over(cus),
+           [&](const State& s, Cu c) {
+             const auto& link = s.link1(c);
+             const Up& m = link.head();
+             return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
+                    dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
+           },
+           [&](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
+    r.triggered({.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
+                from_cu,
+                [&](const State& s, Cu c, const Up& m) {
+                  const Bool clean =
+                      fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
+                  return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
+                         !k.full(s.link2(machine.agent_of(c)));
+                },
+                [&](State& s, Cu c, const Up& m) {
+                  const Agent a = machine.agent_of(c);
+                  k.when(passes(s, m.thread, 2), [&] { s.rl2(a, m.block) = ReadLine{}; });
+                  k.push(s.link2(a), m);
+                  s.read(m.thread).stage = ReadStage::to_directory;
+                });
+
+    // The same once more at wL3; behind it are the L3 and memory, which the directory keeps coherent with the
+    // CPUs.
+    const auto from_agent = [](auto& s, Agent a) -> auto& { return s.link2(a); };
+    const auto hits_write3 = [&](const State& s, const Up& m) {
+      return all_dirty(s.wl3(m.block)) && !passes(s, m.thread, 2);
+    };
+    r.triggered({.name = "read hits wL3", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+                over(agents), from_agent,
+                [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
+                [&](State& s, Agent, const Up& m) { answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory); });
+    r.rule({.name = "partial hit writes wL3's block through", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+           over(agents),
+           [&](const State& s, Agent a) {
+             const auto& link = s.link2(a);
+             const Up& m = link.head();
+             const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
+             const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+             return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
+           },
+           [&](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
+    r.triggered({.name = "read reaches memory", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+                over(agents), from_agent,
+                [&](const State& s, Agent, const Up& m) {
+                  return m.kind == UpKind::read && !hits_write3(s, m) && !dirty(s.wl3(m.block));
+                },
+                [&](State& s, Agent, const Up& m) {
+                  answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
+                });
+
+    r.rule({.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
+           [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
+           [&](State& s, ThreadIx t) {
+             const Agent a = agent(t);
+             const Block b = s.port(t).request.block;
+             k.when(!s.read(t).poisoned && !passes(s, t, 2),
+                    [&] { install(s.rl2(a, b), s.wl2(a, b), s.read(t).data); });
+             s.read(t).stage = ReadStage::from_l2;
+             s.read(t).followed = false;
+           });
+    r.rule({.name = "fill reaches L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+           [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+           [&](State& s, ThreadIx t) {
+             const Block b = s.port(t).request.block;
+             k.when(!s.read(t).poisoned && !passes(s, t, 1),
+                    [&] { install(s.rl1(cu(t), b), s.wl1(cu(t), b), s.read(t).data); });
+             complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word));
+             s.read(t) = Read{};
+           });
+  }
+
+  template <class HitsRead, class HitsWrite>
+  [[nodiscard]] Bool must_write_through2(const State& s, Cu c, const Up& m, HitsRead&& hits_read, HitsWrite&& hits_write) const {
+    const Bool read = m.kind == UpKind::read && !hits_read(s, c, m) && !hits_write(s, c, m) &&
+                      Bool(!fault(FaultName::l2_partial_hit_not_written));
+    const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+    return read || rmw;
+  }
+  void answer(State& s, ThreadIx t, const Data& data, ReadStage stage) const {
+    s.read(t).stage = stage;
+    s.read(t).data = data;
+  }
+  // The written bit of a filled block: the print sets it only when a store finds the block (repair).
+  void install(ReadLine& copy, const WriteLine& line, const Data& data) const {
+    copy.present = true;
+    copy.data = data;
+    copy.written = repaired(FaultName::fill_ignores_write) ? dirty(line) : Bool(false);
+  }
+
+  // ---- synchronization (4.3.1) --------------------------------------------------------------------------
+
+  template <class Rules>
+  void release_rules(Rules& r) const {
+    // "To start a release operation (e.g., a StRel or kernel end), a wavefront enqueues a special release
+    // marker onto the L1 S-FIFO."
+    r.rule({.name = "release queues its marker", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) && s.stage(t) == Stage::idle &&
+                    flushed(s, t) && !k.full(s.fifo1(queue_of(t)));
+           },
+           [&](State& s, ThreadIx t) {
+             const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
+             if (fault(FaultName::marker_overtakes)) {
+               k.push_front(s.fifo1(queue_of(t)), e);
+             } else {
+               k.push(s.fifo1(queue_of(t)), e);
+             }
+             s.stage(t) = Stage::releasing;
+           });
+    // "An acknowledgement is sent to the wavefront to signal that the release is complete"; "the invalidations
+    // only delay synchronization completion".
+    r.rule({.name = "release is acknowledged", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+           [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
+           [&](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
+    r.rule({.name = "flush is complete", .unit = "L1", .source = "ours"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
+           },
+           [](State& s, ThreadIx t) { s.flushing(t) = false; });
+    // A release fence ends with its release; an acquire "is a no-op".
+    r.rule({.name = "fence completes", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+           [&](const State& s, ThreadIx t) { return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t); },
+           [](State& s, ThreadIx t) {
+             s.stage(t) = Stage::idle;
+             complete<K>(s.port(t));
+           });
+  }
+
+  // A marker or flush leaves the last S-FIFO of its scope: from here on it waits for the invalidations then on
+  // their way to the caches of the agents concerned.
+  template <class Concerned>
+  void marker_out(State& s, const Entry& e, Concerned&& concerned) const {
+    const ThreadIx t = e.thread;
+    k.when(e.kind == EntryKind::marker, [&] { s.stage(t) = Stage::awaiting; });
+    // As printed a flush is not acknowledged, so nobody waits for its invalidations.
+    const Bool acknowledged = e.kind == EntryKind::marker || Bool(repaired(FaultName::flush_unacknowledged));
+    if (fault(FaultName::invalidations_not_awaited)) return;
+    k.when(acknowledged, [&] { await(s, t, concerned); });
+  }
+  template <class Concerned>
+  void await(State& s, ThreadIx t, Concerned&& concerned) const {
+    k.for_each(blocks, [&](Block b) {
+      k.for_each(cus, [&](Cu c) {
+        s.awaited1(t, c, b) = s.awaited1(t, c, b) || (concerned(machine.agent_of(c)) && s.invalidation1(c, b));
+      });
+      k.for_each(agents, [&](Agent a) {
+        s.awaited2(t, a, b) = s.awaited2(t, a, b) || (concerned(a) && s.invalidation2(a, b));
+      });
+    });
+  }
+  [[nodiscard]] Bool awaits(const State& s, ThreadIx t) const {
+    return k.exists(blocks, [&](Block b) {
+      return k.exists(cus, [&](Cu c) { return s.awaited1(t, c, b); }) ||
+             k.exists(agents, [&](Agent a) { return s.awaited2(t, a, b); });
+    });
+  }
+  // The thread's flush is in no S-FIFO and on no link any more.
+  [[nodiscard]] Bool flush_out(const State& s, ThreadIx t) const {
+    const auto queued = [t](const Entry& e) { return e.kind == EntryKind::flush && e.thread == t; };
+    const auto travels = [t](const Up& m) { return m.kind == UpKind::flush && m.thread == t; };
+    return !K::contains(s.fifo1(queue_of(t)), queued) && !K::contains(s.link1(cu(t)), travels) &&
+           !K::contains(s.fifo2(agent(t)), queued) && !K::contains(s.link2(agent(t)), travels) &&
+           !K::contains(s.fifo3, queued);
+  }
+
+  // "Completing an atomic operation also inserts a write marker into the S-FIFO, but instead of lazily writing
+  // through to memory, the atomic is forwarded immediately to the point of system coherence, which is the
+  // directory."
+  template <class Rules>
+  void atomic_rules(Rules& r) const {
+    const auto starts = [&](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && asks(s, t, Operation::rmw) && release_done(s, t) && !k.full(s.link1(cu(t)));
+    };
+    const auto own_line = [&](const State& s, ThreadIx t) -> const WriteLine& { return s.wl1(cu(t), s.port(t).request.block); };
+    // Dirty words of the block go ahead of the RMW (repair; the print lets it overtake them).
+    if (repaired(FaultName::atomic_overtakes_write)) {
+      r.rule({.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
+             [&](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
+             [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+    }
+    r.rule({.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
+           [&](const State& s, ThreadIx t) {
+             const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
+             return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
+           },
+           [&](State& s, ThreadIx t) {
+             const Block b = s.port(t).request.block;
+             if (repaired(FaultName::atomic_overtakes_write)) s.rl1(cu(t), b) = ReadLine{};
+             k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
+             k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
+             s.stage(t) = Stage::atomic;
+           });
+    r.triggered({.name = "L2 forwards an atomic", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
+                over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
+                [&](const State& s, Cu c, const Up& m) {
+                  const Agent a = machine.agent_of(c);
+                  const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
+                  return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
+                },
+                [&](State& s, Cu c, const Up& m) {
+                  const Agent a = machine.agent_of(c);
+                  if (repaired(FaultName::atomic_overtakes_write)) s.rl2(a, m.block) = ReadLine{};
+                  k.push(s.link2(a), m);
+                });
+    r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
+                over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
+                [&](const State& s, Agent, const Up& m) {
+                  const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
+                  return m.kind == UpKind::atomic && ready;
+                },
+                [&](State& s, Agent, const Up& m) {
+                  const auto& q = s.port(m.thread).request;
+                  Data data = home().read(s.home, m.block);
+                  const Value old = word_of(data, q.word);
+                  Mask mask{};
+                  k.at(words, q.word, [&](Word w) {
+                    data(w) = rmw_result(k, q, old);
+                    mask(w) = true;
+                  });
+                  home().write(s.home, m.block, mask, data);
+                  // The print is silent on read copies of what an RMW changed (repair).
+                  if (repaired(FaultName::atomic_invalidates_nothing)) {
+                    invalidate_agents(s, m.block);
+                    poison(s, m.block, [](ThreadIx) { return Bool(true); },
+                           [&](ThreadIx t) { return s.read(t).stage == ReadStage::to_l2; });
+                  }
+                  s.stage(m.thread) = Stage::idle;
+                  complete<K>(s.port(m.thread), old);
+                });
+  }
+
+  // "these invalidations are not critical to performance": they arrive at any time.
+  template <class Rules>
+  void invalidation_rules(Rules& r) const {
+    const auto behind = [&](const State& s, Block b, ReadStage stage, auto&& where) {
+      return k.exists(threads, [&](ThreadIx t) {
+        return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage &&
+               s.port(t).request.block == b;
+      });
+    };
+    r.rule({.name = "invalidation reaches rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(cus, blocks),
+           [&, behind](const State& s, Cu c, Block b) {
+             return s.invalidation1(c, b) &&
+                    !behind(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+           },
+           [&](State& s, Cu c, Block b) {
+             s.rl1(c, b) = ReadLine{};
+             s.invalidation1(c, b) = false;
+             k.for_each(threads, [&](ThreadIx t) { s.awaited1(t, c, b) = false; });
+           });
+    // "The APU directory will invalidate the rL2, which in turn will invalidate the rL1 caches".
+    r.rule({.name = "invalidation reaches rL2", .unit = "L2", .source = "4.3.1 Normal Write"}, over(agents, blocks),
+           [&, behind](const State& s, Agent a, Block b) {
+             return s.invalidation2(a, b) &&
+                    !behind(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+           },
+           [&](State& s, Agent a, Block b) {
+             s.rl2(a, b) = ReadLine{};
+             s.invalidation2(a, b) = false;
+             const bool tell = !fault(FaultName::cpu_write_not_broadcast);
+             k.for_each(cus, [&](Cu c) {
+               k.when(machine.agent_of(c) == a, [&] {
+                 if (tell) send_invalidation1(s, c, b);
+                 k.for_each(threads, [&](ThreadIx t) {
+                   s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
+                 });
+               });
+             });
+             k.for_each(threads, [&](ThreadIx t) { s.awaited2(t, a, b) = false; });
+           });
+  }
+
+  // "CPUs perform stores as normal with coherent write-back caches. The APU directory will invalidate the rL2
+  // [...]"; "the CPUs perform loads as normal".
+  template <class Rules>
+  void cpu_rules(Rules& r) const {
+    const auto ready = [&](const State& s, ThreadIx t) {
+      const Bool waits = releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
+      return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
+    };
+    r.rule({.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
+           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+           [&](State& s, ThreadIx t) {
+             const auto& q = s.port(t).request;
+             complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
+           });
+    r.rule({.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
+           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t); },
+           [&](State& s, ThreadIx t) {
+             const auto& q = s.port(t).request;
+             home().cpu_store(s.home, q.block, q.word, q.a);
+             invalidate_agents(s, q.block);
+             s.stage(t) = Stage::idle;
+             complete<K>(s.port(t));
+           });
+    r.rule({.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
+           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t); },
+           [&](State& s, ThreadIx t) {
+             const auto& q = s.port(t).request;
+             const Value old = home().cpu_load(s.home, q.block, q.word);
+             home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
+             invalidate_agents(s, q.block);
+             s.stage(t) = Stage::idle;
+             complete<K>(s.port(t), old);
+           });
+    r.rule({.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
+           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t); },
+           [](State& s, ThreadIx t) {
+             s.stage(t) = Stage::idle;
+             complete<K>(s.port(t));
+           });
+    // "CPU invalidations can be applied lazily": as printed a CPU's release does not wait for them (repair).
+    if (repaired(FaultName::host_release_does_not_wait)) {
+      r.rule({.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
+             [&](const State& s, ThreadIx t) {
+               return on_cpu(s, t) && releases(s.port(t).request.order) && s.stage(t) == Stage::idle;
+             },
+             [&](State& s, ThreadIx t) {
+               s.stage(t) = Stage::awaiting;
+               await(s, t, [](Agent) { return Bool(true); });
+             });
+    }
+  }
+};
+
+struct Info {
+  static constexpr std::string_view name = "quick-release";
+  static constexpr std::string_view what = "write-combining caches with S-FIFOs (Hechtman, thesis 2014, 4.3)";
+  static constexpr auto& faults = quick_release::faults;
+  static constexpr auto& variants = quick_release::variants;
+  using Sizes = MachineSizes<QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot>;
+  // The smallest sizes that show every rule; a program's placement sets the others.
+  template <class S>
+  static constexpr void default_sizes(S& sizes, int variant) {
+    sizes.template set<QueueTag>(variant == static_cast<int>(VariantName::split_fifo) ? sizes.template extent<ThreadTag>()
+                                                                                     : sizes.template extent<CuTag>());
+    sizes.template set<Fifo1Slot>(2);
+    sizes.template set<Fifo2Slot>(2);
+    sizes.template set<Fifo3Slot>(2);
+    sizes.template set<Link1Slot>(1);
+    sizes.template set<Link2Slot>(1);
+  }
+  template <class K>
+  using Memory = Protocol<K>;
+};
+
+}  // namespace lockstep::quick_release

@@ -1,0 +1,86 @@
+// Sequential consistency: one flat memory, every operation atomic and at once. The yardstick: a memory system
+// obeys a model when race-free programs can't tell it from this one.
+//
+// Source: Lamport, "How to make a multiprocessor computer that correctly executes multiprocess programs",
+// 1979; as a baseline for GPUs, Hechtman, thesis 2014, ch. 3.
+#pragma once
+
+#include <array>
+#include <boost/describe.hpp>
+#include <string_view>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/port.hpp"
+
+namespace lockstep {
+
+template <class K>
+struct SequentialConsistency {
+  using Bool = typename K::Bool;
+  using Value = typename K::Value;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using Block = typename K::template Ix<BlockTag>;
+  using Word = typename K::template Ix<WordTag>;
+
+  struct State {
+    typename K::template Table<Port<K>, ThreadTag> port;
+    typename K::template Table<Value, BlockTag, WordTag> memory;
+    BOOST_DESCRIBE_CLASS(State, (), (port, memory), (), ())
+  };
+
+  const K& k;
+  const Machine<K>& machine;
+  std::uint64_t fault_bits = 0;
+  int variant = 0;
+
+  void initialise(State& s, Block b, Word w, Value v) const { s.memory(b, w) = v; }
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b, w); }
+  [[nodiscard]] Bool drained(const State&) const { return true; }
+
+  template <class Rules>
+  void rules(Rules& r) const {
+    const auto asks = [](Operation operation) {
+      return [operation](const State& s, ThreadIx i) {
+        return s.port(i).pending && s.port(i).request.operation == operation;
+      };
+    };
+    r.rule({.name = "loads", .unit = "memory"}, over(threads), asks(Operation::load),
+           [](State& s, ThreadIx i) { complete<K>(s.port(i), word(s, i)); });
+    r.rule({.name = "stores", .unit = "memory"}, over(threads), asks(Operation::store), [](State& s, ThreadIx i) {
+      word(s, i) = s.port(i).request.a;
+      complete<K>(s.port(i));
+    });
+    r.rule({.name = "performs an RMW", .unit = "memory"}, over(threads), asks(Operation::rmw),
+           [&](State& s, ThreadIx i) {
+             const Value old = word(s, i);
+             word(s, i) = rmw_result(k, s.port(i).request, old);
+             complete<K>(s.port(i), old);
+           });
+    r.rule({.name = "passes a fence", .unit = "memory"}, over(threads), asks(Operation::fence),
+           [](State& s, ThreadIx i) { complete<K>(s.port(i)); });
+  }
+
+  template <class Invariants>
+  void invariants(Invariants&) const {}
+
+  template <class Wanted>
+  void normalise(State&, const Wanted&) const {}
+
+ private:
+  static Value& word(State& s, ThreadIx i) { return s.memory(s.port(i).request.block, s.port(i).request.word); }
+};
+
+struct SequentialConsistencyInfo {
+  static constexpr std::string_view name = "sc";
+  static constexpr std::string_view what = "one flat memory, every operation atomic and at once";
+  static constexpr std::array<Fault, 0> faults{};
+  static constexpr std::array<Variant, 1> variants{Variant{"default", "the only one"}};
+  using Sizes = MachineSizes<>;
+  template <class S>
+  static constexpr void default_sizes(S&, int) {}
+  template <class K>
+  using Memory = SequentialConsistency<K>;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+// The machine that a program runs on: its index types, and who sits where.
+//
+// Capacities bound what one built state can hold; the sizes of a run are the smallest that its program and
+// its memory system need.
+#pragma once
+
+#include <string_view>
+
+#include "spec/kernel/index.hpp"
+
+namespace lockstep {
+
+struct ThreadTag {
+  static constexpr std::string_view name = "thread";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct RegisterTag {
+  static constexpr std::string_view name = "register";
+  static constexpr int capacity = 8;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = true;
+};
+struct WorkGroupTag {
+  static constexpr std::string_view name = "wg";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+// Each work-group of a program has a CU of its own.
+struct CuTag {
+  static constexpr std::string_view name = "cu";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct AgentTag {
+  static constexpr std::string_view name = "agent";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct BlockTag {
+  static constexpr std::string_view name = "block";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct WordTag {
+  static constexpr std::string_view name = "word";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = true;
+};
+inline constexpr ThreadTag threads{};
+inline constexpr RegisterTag registers{};
+inline constexpr WorkGroupTag work_groups{};
+inline constexpr CuTag cus{};
+inline constexpr AgentTag agents{};
+inline constexpr BlockTag blocks{};
+inline constexpr WordTag words{};
+
+constexpr int max_instructions = 64;  // of one thread
+
+// The sizes of a machine together with those of its memory system's queues.
+template <class... Slots>
+using MachineSizes =
+    DynamicSizes<ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag, WordTag, Slots...>;
+
+// Who sits where; rigid during a run. A host thread's CU, agent and work-group mean nothing.
+template <class K>
+struct Machine {
+  typename K::template Map<ThreadTag, CuTag> cu_of;
+  typename K::template Map<ThreadTag, WorkGroupTag> work_group_of;
+  typename K::template Map<CuTag, AgentTag> agent_of;
+  typename K::template Set<ThreadTag> is_host;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,94 @@
+// The port between a thread and any memory system: one request at a time, later its completion.
+//
+// A thread fills in `request` and raises `pending`. The memory system performs the operation in as many steps
+// as it needs and ends it with `complete`, which lowers `pending`, raises `done` and hands over a value. A
+// barrier's arrival and a kernel's end reach the port as a release fence, a barrier's departure and a
+// kernel's begin as an acquire fence (semantics.md, "Operations").
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+enum class Operation : std::uint8_t { load, store, rmw, fence };
+BOOST_DESCRIBE_ENUM(Operation, load, store, rmw, fence)
+BOOST_DESCRIBE_ENUM(RmwFunction, exchange, compare_swap, add, subtract, increment, bit_and, bit_or, bit_xor, minimum,
+                    maximum)
+BOOST_DESCRIBE_ENUM(Order, plain, relaxed, acquire, release, acq_rel, sc)
+BOOST_DESCRIBE_ENUM(Scope, wave, wg, agent, system)
+
+template <class K>
+struct Port {
+  template <class E>
+  using Enum = typename K::template Enum<E>;
+
+  // Determined by the thread's place in its program and its registers, hence not stored.
+  struct Request {
+    static constexpr bool is_derived = true;
+    Enum<Operation> operation;
+    Enum<RmwFunction> function;
+    Enum<Order> order;
+    Enum<Scope> scope;
+    typename K::template Ix<BlockTag> block;
+    typename K::template Ix<WordTag> word;
+    typename K::Value a;
+    typename K::Value b;
+    BOOST_DESCRIBE_CLASS(Request, (), (operation, function, order, scope, block, word, a, b), (), ())
+  };
+  Request request;
+  typename K::Bool pending;
+  typename K::Bool done;
+  typename K::Value result;
+  typename K::Bool ended;  // the thread has finished its program
+  BOOST_DESCRIBE_CLASS(Port, (), (request, pending, done, result, ended), (), ())
+};
+
+template <class K>
+void complete(Port<K>& port, const typename K::Value& result) {
+  port.pending = false;
+  port.done = true;
+  port.result = result;
+}
+template <class K>
+void complete(Port<K>& port) {
+  port.pending = false;
+  port.done = true;
+}
+
+template <class E>
+auto acquires(const E& order) {
+  return order == Order::acquire || order == Order::acq_rel || order == Order::sc;
+}
+template <class E>
+auto releases(const E& order) {
+  return order == Order::release || order == Order::acq_rel || order == Order::sc;
+}
+// Whether a scope is no wider than a work-group, which shares one CU.
+template <class E>
+auto within_work_group(const E& scope) {
+  return scope == Scope::wave || scope == Scope::wg;
+}
+
+// What an RMW leaves in memory, given the old value and its operands (program.hpp, RmwFunction).
+template <class K, class Request>
+typename K::Value rmw_result(const K& k, const Request& request, const typename K::Value& old) {
+  using Value = typename K::Value;
+  const auto is = [&](RmwFunction f) { return request.function == f; };
+  Value result = request.a;
+  result = k.select(is(RmwFunction::compare_swap), k.select(old == request.a, request.b, old), result);
+  result = k.select(is(RmwFunction::add), old + request.a, result);
+  result = k.select(is(RmwFunction::subtract), old - request.a, result);
+  result = k.select(is(RmwFunction::increment), k.select(old >= request.a, Value(0), old + Value(1)), result);
+  result = k.select(is(RmwFunction::bit_and), old & request.a, result);
+  result = k.select(is(RmwFunction::bit_or), old | request.a, result);
+  result = k.select(is(RmwFunction::bit_xor), old ^ request.a, result);
+  result = k.select(is(RmwFunction::minimum), k.select(old < request.a, old, request.a), result);
+  result = k.select(is(RmwFunction::maximum), k.select(old < request.a, request.a, old), result);
+  return result;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,292 @@
+// What an instruction does: the threads of a program, each executing in order, one memory operation at a time.
+//
+// A thread's own steps (moves, branches, handing a request to the port, taking its completion) are local: no
+// other thread and no memory system can tell when they happen.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <memory>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/port.hpp"
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+// A barrier or kernel edge passes through these phases; every other instruction stays in `running`.
+enum class Phase : std::uint8_t {
+  running,
+  waiting,    // arrived at a barrier, its release is complete
+  departing,  // the barrier has opened; an acquire is due
+};
+BOOST_DESCRIBE_ENUM(Phase, running, waiting, departing)
+
+// `MemoryState` is the memory system's part of the state; it holds the ports.
+template <class K, class MemoryState>
+struct Threads {
+  using Bool = typename K::Bool;
+  using Value = typename K::Value;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using RegisterIx = typename K::template Ix<RegisterTag>;
+
+  struct Context {
+    typename K::template Int<0, max_instructions> pc;
+    typename K::template Enum<Phase> phase;
+    typename K::template Array<Value, RegisterTag> registers;
+    Bool failed;  // an assertion of the thread did not hold
+    BOOST_DESCRIBE_CLASS(Context, (), (pc, phase, registers, failed), (), ())
+  };
+  struct State {
+    typename K::template Table<Context, ThreadTag> context;
+    MemoryState memory;
+    [[nodiscard]] const Port<K>& port(ThreadIx i) const { return memory.port(i); }
+    [[nodiscard]] Port<K>& port(ThreadIx i) { return memory.port(i); }
+    BOOST_DESCRIBE_CLASS(State, (), (context, memory), (), ())
+  };
+
+  const K& k;
+  const Machine<K>& machine;
+  const Program& program;
+
+  [[nodiscard]] int count() const { return static_cast<int>(program.threads.size()); }
+  [[nodiscard]] const Thread& thread(int t) const { return program.threads[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] static ThreadIx thread_index(int t) { return K::template constant<ThreadTag>(t); }
+
+  void start(State& s) const {
+    for (int t = 0; t < count(); ++t) {
+      Context& context = s.context(thread_index(t));
+      const auto& initial = thread(t).initial_values;
+      for (std::size_t r = 0; r < initial.size(); ++r) {
+        context.registers(K::template constant<RegisterTag>(static_cast<int>(r))) = Value(initial[r]);
+      }
+      if (thread(t).code.empty()) s.port(thread_index(t)).ended = true;
+    }
+  }
+
+  template <class Rules>
+  void rules(Rules& r) const {
+    for (int t = 0; t < count(); ++t) {
+      const ThreadIx i = thread_index(t);
+      const Thread& self = thread(t);
+      r.split([i](const State& s) { return s.context(i).pc; }, static_cast<int>(self.code.size()),
+              [&](int pc) { rules_at(r, self, t, i, pc); });
+    }
+    barrier_rules(r);
+  }
+
+  // Recomputes the requests, which are not stored.
+  void restore(State& s) const
+    requires requires(State& state) { state.context(ThreadIx{}).pc.v; }
+  {
+    for (int t = 0; t < count(); ++t) {
+      const ThreadIx i = thread_index(t);
+      if (!K::truth(s.port(i).pending)) continue;
+      const Instruction& at = thread(t).code[s.context(i).pc.v];
+      request(s, i, at, at.opcode == Opcode::barrier && K::truth(s.context(i).phase == Phase::departing));
+    }
+  }
+
+ private:
+  // The rules of one instruction, where its thread is at `pc`.
+  template <class Rules>
+  void rules_at(Rules& r, const Thread& self, int t, ThreadIx i, int pc) const {
+    const Instruction& at = self.code[static_cast<std::size_t>(pc)];
+    const auto here = [i, pc](const State& s) { return s.context(i).pc == pc && !s.port(i).ended; };
+    const auto idle = [i, here](const State& s) { return here(s) && !s.port(i).pending && !s.port(i).done; };
+    const auto named = [&](std::string_view name, Urgency urgency) {
+      return Rule{.name = name, .unit = "thread", .source = {}, .urgency = urgency, .instruction = &at, .thread = t};
+    };
+    const auto next = [this, i, pc, &self](State& s) { go(s, i, self, pc + 1); };
+
+    switch (at.opcode) {
+      case Opcode::load:
+      case Opcode::store:
+      case Opcode::rmw:
+      case Opcode::fence:
+      case Opcode::kernel_end:
+        r.rule(named("issues", Urgency::local), over(), idle, [&, i](State& s) { request(s, i, at, false); });
+        r.rule(named("completes", Urgency::local), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
+               [&, i, next](State& s) {
+                 if (at.destination >= 0) {
+                   s.context(i).registers(K::template constant<RegisterTag>(at.destination)) = s.port(i).result;
+                 }
+                 retire(s, i);
+                 next(s);
+               });
+        break;
+      case Opcode::kernel_begin:
+        r.rule(named("begins its kernel", Urgency::local), over(),
+               [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
+               [&, i](State& s) { request(s, i, at, false); });
+        r.rule(named("completes", Urgency::local), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
+               [this, i, next](State& s) {
+                 retire(s, i);
+                 next(s);
+               });
+        break;
+      case Opcode::barrier:
+        r.rule(named("issues", Urgency::local), over(),
+               [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
+               [&, i](State& s) { request(s, i, at, false); });
+        r.rule(named("arrives at", Urgency::local), over(),
+               [i, here](const State& s) {
+                 return here(s) && s.port(i).done && s.context(i).phase == Phase::running;
+               },
+               [this, i](State& s) {
+                 retire(s, i);
+                 s.context(i).phase = Phase::waiting;
+               });
+        r.rule(named("departs from", Urgency::local), over(),
+               [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
+               [&, i](State& s) { request(s, i, at, true); });
+        r.rule(named("completes", Urgency::local), over(),
+               [i, here](const State& s) {
+                 return here(s) && s.port(i).done && s.context(i).phase == Phase::departing;
+               },
+               [this, i, next](State& s) {
+                 retire(s, i);
+                 s.context(i).phase = Phase::running;
+                 next(s);
+               });
+        break;
+      case Opcode::move:
+        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+          assign(s, i, at.destination, operand(s, i, at.a));
+          next(s);
+        });
+        break;
+      case Opcode::arithmetic:
+        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+          assign(s, i, at.destination, compute(at.arithmetic, operand(s, i, at.a), operand(s, i, at.b)));
+          next(s);
+        });
+        break;
+      case Opcode::branch:
+        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+          k.when(compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
+                 [&] { go(s, i, self, at.target); }, [&] { next(s); });
+        });
+        break;
+      case Opcode::jump:
+        r.rule(named("executes", Urgency::local), over(), idle, [&, i](State& s) { go(s, i, self, at.target); });
+        break;
+      case Opcode::assertion:
+        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+          k.when(compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
+                 [&] {
+                   s.context(i).failed = true;
+                   s.port(i).ended = true;
+                 });
+        });
+        break;
+    }
+  }
+
+  // A work-group barrier opens when every thread of the work-group waits at it.
+  template <class Rules>
+  void barrier_rules(Rules& r) const {
+    bool any = false;
+    for (const Thread& self : program.threads) {
+      for (const Instruction& at : self.code) any |= at.opcode == Opcode::barrier;
+    }
+    if (!any) return;
+    using Wg = typename K::template Ix<WorkGroupTag>;
+    const auto member = [this](ThreadIx i, Wg w) { return !machine.is_host(i) && machine.work_group_of(i) == w; };
+    r.rule(Rule{.name = "opens the barrier", .unit = "work-group", .urgency = Urgency::local}, over(work_groups),
+           [this, member](const State& s, Wg w) {
+             return k.exists(threads, [&](ThreadIx i) { return member(i, w); }) &&
+                    k.forall(threads, [&](ThreadIx i) {
+                      return !member(i, w) || s.context(i).phase == Phase::waiting;
+                    });
+           },
+           [this, member](State& s, Wg w) {
+             k.for_each(threads, [&](ThreadIx i) {
+               k.when(member(i, w), [&] { s.context(i).phase = Phase::departing; });
+             });
+           });
+  }
+
+  [[nodiscard]] Bool earlier_kernels_ended(const State& s, const Thread& self) const {
+    Bool ended(true);
+    for (int u = 0; u < count(); ++u) {
+      const int kernel = thread(u).placement.kernel;
+      if (kernel >= 0 && kernel < self.placement.kernel) ended = ended && s.port(thread_index(u)).ended;
+    }
+    return ended;
+  }
+
+  void request(State& s, ThreadIx i, const Instruction& at, bool departing) const {
+    Port<K>& port = s.port(i);
+    auto& q = port.request;
+    switch (at.opcode) {
+      case Opcode::load: q.operation = Operation::load; break;
+      case Opcode::store: q.operation = Operation::store; break;
+      case Opcode::rmw: q.operation = Operation::rmw; break;
+      default: q.operation = Operation::fence; break;
+    }
+    q.function = at.rmw;
+    q.order = at.order;
+    q.scope = at.scope;
+    if (at.opcode == Opcode::barrier) {
+      q.order = departing ? Order::acquire : Order::release;
+      q.scope = Scope::wg;
+    } else if (at.opcode == Opcode::kernel_begin || at.opcode == Opcode::kernel_end) {
+      q.order = at.opcode == Opcode::kernel_begin ? Order::acquire : Order::release;
+      q.scope = Scope::system;
+    }
+    if (at.location >= 0) {
+      const Location& location = program.locations[static_cast<std::size_t>(at.location)];
+      q.block = K::template constant<BlockTag>(location.block);
+      q.word = K::template constant<WordTag>(location.word);
+      q.a = operand(s, i, at.a);
+      q.b = operand(s, i, at.b);
+    }
+    port.pending = true;
+  }
+
+  void retire(State& s, ThreadIx i) const {
+    s.port(i).done = false;
+    s.port(i).result = Value(0);
+  }
+
+  void go(State& s, ThreadIx i, const Thread& self, int pc) const {
+    s.context(i).pc = pc;
+    if (pc >= static_cast<int>(self.code.size())) s.port(i).ended = true;
+  }
+
+  [[nodiscard]] Value operand(const State& s, ThreadIx i, const Operand& o) const {
+    if (!o.is_register) return Value(o.value);
+    return s.context(i).registers(K::template constant<RegisterTag>(o.value));
+  }
+  void assign(State& s, ThreadIx i, int destination, const Value& value) const {
+    s.context(i).registers(K::template constant<RegisterTag>(destination)) = value;
+  }
+
+  [[nodiscard]] Value compute(ArithmeticFunction f, const Value& a, const Value& b) const {
+    switch (f) {
+      case ArithmeticFunction::add: return a + b;
+      case ArithmeticFunction::subtract: return a - b;
+      case ArithmeticFunction::multiply: return a * b;
+      case ArithmeticFunction::bit_and: return a & b;
+      case ArithmeticFunction::bit_or: return a | b;
+      case ArithmeticFunction::bit_xor: return a ^ b;
+      case ArithmeticFunction::minimum: return k.select(a < b, a, b);
+      case ArithmeticFunction::maximum: return k.select(a < b, b, a);
+    }
+    return a;
+  }
+  [[nodiscard]] static Bool compare(Comparison c, const Value& a, const Value& b) {
+    switch (c) {
+      case Comparison::equal: return a == b;
+      case Comparison::not_equal: return a != b;
+      case Comparison::less: return a < b;
+      case Comparison::greater_equal: return a >= b;
+      case Comparison::greater: return b < a;
+      case Comparison::less_equal: return b >= a;
+    }
+    return a == b;
+  }
+};
+
+}  // namespace lockstep
