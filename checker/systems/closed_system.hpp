@@ -30,6 +30,23 @@ SystemEntry closed_system_entry() {
     apply_sizes(protocol.k.sizes, options, [](auto) { return false; });
     return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), options.reductions);
   };
+  entry.describe = [](const SystemOptions& options) {
+    using K = Recorded<typename Info::Sizes>;
+    using Protocol = typename Info::template Closed<K>;
+    const SystemEntry self = Entry();
+    typename Info::Sizes sizes;
+    Info::default_sizes(sizes, variant_index(self, options.variant));
+    apply_sizes(sizes, options, [](auto) { return false; });
+    recorded::Description description;
+    const Protocol protocol{K(sizes), static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
+    recorded::RecordRules<K, typename Protocol::State> reader(description);
+    protocol.rules(reader);
+    protocol.invariants(reader);
+    const recorded::Recorder recorder;
+    typename Protocol::State state;
+    recorded::list_fields_of<K>(state, description.fields);
+    return description;
+  };
   return entry;
 }
 

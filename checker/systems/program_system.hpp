@@ -93,6 +93,34 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
       std::move(text));
 }
 
+// The memory system's rules as trees, at two members of every index type.
+template <class Info>
+recorded::Description describe_memory(const SystemOptions& options, const SystemEntry& entry) {
+  using Sizes = typename Info::Sizes;
+  using K = Recorded<Sizes>;
+  using Memory = typename Info::template Memory<K>;
+  const int variant = variant_index(entry, options.variant);
+  Sizes sizes;
+  sizes.visit([]<class Tag>(Tag, int& size) { size = std::min(2, Tag::capacity); });
+  Info::default_sizes(sizes, variant);
+  apply_sizes(sizes, options, [](auto) { return false; });
+  const K k(sizes);
+  Machine<K> machine;
+  machine.cu_of.name = "cu_of";
+  machine.work_group_of.name = "work_group_of";
+  machine.agent_of.name = "agent_of";
+  machine.is_host.name = "is_host";
+  recorded::Description description;
+  const Memory memory{k, machine, fault_mask(entry, options.faults), variant};
+  recorded::RecordRules<K, typename Memory::State> reader(description);
+  memory.rules(reader);
+  memory.invariants(reader);
+  const recorded::Recorder recorder;
+  typename Memory::State state;
+  recorded::list_fields_of<K>(state, description.fields);
+  return description;
+}
+
 // The registry's entry for a memory system. `Entry` is the function that returns it, for looking up the entry's
 // own variants and faults when a model is built.
 template <class Info, SystemEntry (*Entry)()>
@@ -106,6 +134,7 @@ SystemEntry program_system_entry() {
   entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
     return build_program_model<Info>(std::move(program), options, Entry());
   };
+  entry.describe = [](const SystemOptions& options) { return describe_memory<Info>(options, Entry()); };
   return entry;
 }
 

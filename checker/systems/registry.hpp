@@ -15,6 +15,7 @@
 
 #include "checker/explore/model.hpp"
 #include "spec/kernel/concrete.hpp"
+#include "spec/kernel/recorded.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/program/program.hpp"
 
@@ -54,6 +55,8 @@ struct SystemEntry {
   // Exactly one of the two builds, by runs_programs. Both throw BadInput on options that do not fit.
   std::unique_ptr<ProgramModel> (*build)(std::shared_ptr<const Program>, const SystemOptions&) = nullptr;
   std::unique_ptr<Model> (*build_closed)(const SystemOptions&) = nullptr;
+  // Every rule and invariant of the system itself, without a program, as expression trees.
+  recorded::Description (*describe)(const SystemOptions&) = nullptr;
 };
 
 // In the order in which people should read them.
