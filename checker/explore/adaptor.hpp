@@ -11,6 +11,7 @@
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
 #pragma once
 
+#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 #include <string>
@@ -56,6 +57,7 @@ class CompiledModel : public Base {
   CompiledModel(System system, Reductions reductions, InstructionText instruction_text = {})
       : system_(std::move(system)), reductions_(reductions), instruction_text_(std::move(instruction_text)) {
     bits_ = packed_bits<Kind, State>(system_.kind());
+    layout_ = layout_of<Kind, State>(system_.kind());
     Describe describe{{}, rules_, invariants_};
     system_.rules(describe);
     system_.invariants(describe);
@@ -67,19 +69,17 @@ class CompiledModel : public Base {
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return invariants_; }
 
   void initial(Successors& out) const override {
-    out.begin(words());
     prepare(out);
     Start start{{}, *this, out};
     system_.start(start);
   }
 
   void expand(const std::uint64_t* words_in, Successors& out) const override {
-    out.begin(words());
     prepare(out);
     const State state = load(words_in);
     Check check{{}, state, out};
     system_.invariants(check);
-    Explore explore{{}, *this, state, out};
+    Explore explore{{}, *this, state, words_in, out};
     system_.rules(explore);
   }
 
@@ -119,6 +119,7 @@ class CompiledModel : public Base {
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
   void prepare(Successors& out) const {
+    out.begin_state();
     if (out.fired.size() < rules_.size()) out.fired.resize(rules_.size());
   }
 
@@ -130,12 +131,9 @@ class CompiledModel : public Base {
     return fields;
   }
 
-  void store(State& state, const Firing& firing, Successors& out) const {
+  void finish(State& state, Successors& out) const {
     settle(state, &out, nullptr);
     if (reductions_.dead) system_.normalise(state);
-    std::uint64_t* words_out = out.add(firing);
-    words_out[words() - 1] = 0;
-    pack(system_.kind(), state, words_out);
   }
 
   // What every reader of rules shares: numbering them, and taking one case of a split.
@@ -179,6 +177,10 @@ class CompiledModel : public Base {
     void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action) {
       rule(r, parameters, guard, action);
     }
+    template <class... Tags, class Guard, class Matters, class Action>
+    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
+      rule(r, parameters, guard, action);
+    }
     template <class Counter, class Case>
     void split(Counter&&, int cases, Case&& one) {
       const auto base = this->next;
@@ -200,8 +202,10 @@ class CompiledModel : public Base {
   struct Explore : Splitting<Explore> {
     const CompiledModel& model;
     const State& state;
+    const std::uint64_t* packed;  // the same state
     Successors& out;
-    Explore(Numbered, const CompiledModel& m, const State& s, Successors& o) : model(m), state(s), out(o) {}
+    Explore(Numbered, const CompiledModel& m, const State& s, const std::uint64_t* p, Successors& o)
+        : model(m), state(s), packed(p), out(o) {}
     [[nodiscard]] const State& current() const { return state; }
 
     template <class... Tags, class Guard, class Action>
@@ -227,10 +231,21 @@ class CompiledModel : public Base {
         emit(rule, detail::firing_of(id, i...), after);
       });
     }
+    template <class... Tags, class Guard, class Matters, class Action>
+    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&& matters, Action&& action) {
+      rule(r, parameters,
+           [&](const State& s, auto... i) {
+             return guard(s, i...) && (typename Kind::Bool(!model.reductions_.defer) || matters(s, i...));
+           },
+           action);
+    }
     [[gnu::noinline]] void emit(const Rule& rule, const Firing& firing, State& after) {
       out.live |= rule.fairness == Fairness::fair;
       ++out.fired[firing.rule];
-      model.store(after, firing, out);
+      model.finish(after, out);
+      std::uint64_t* words_out = out.add(firing);
+      std::memcpy(words_out, packed, model.words() * sizeof *packed);
+      repack(model.system_.kind(), model.layout_, state, after, words_out);
     }
   };
 
@@ -244,7 +259,10 @@ class CompiledModel : public Base {
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
         State state{};
         action(state, i...);
-        model.store(state, detail::firing_of(id, i...), out);
+        model.finish(state, out);
+        std::uint64_t* words_out = out.add(detail::firing_of(id, i...));
+        words_out[model.words() - 1] = 0;
+        pack(model.system_.kind(), state, words_out);
       });
     }
   };
@@ -329,6 +347,10 @@ class CompiledModel : public Base {
         note(rule, id, parameters, i...);
       });
     }
+    template <class... Tags, class Guard, class Matters, class Action>
+    void deferrable(const Rule&, Over<Tags...>, Guard&&, Matters&&, Action&&) {
+      ++this->next;
+    }
     template <class... Tags, class... Ix>
     void note(const Rule& rule, std::uint16_t id, Over<Tags...> parameters, Ix... i) {
       if (out != nullptr) ++out->fired[id];
@@ -384,6 +406,10 @@ class CompiledModel : public Base {
         done = true;
       });
     }
+    template <class... Tags, class Guard, class Matters, class Action>
+    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
+      rule(r, parameters, guard, action);
+    }
     template <class... Tags, class Channel, class Guard, class Action>
     void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action) {
       const auto id = this->next++;
@@ -424,6 +450,7 @@ class CompiledModel : public Base {
   Reductions reductions_;
   InstructionText instruction_text_;
   unsigned bits_ = 0;
+  Layout layout_;
   std::vector<RuleDescription> rules_;
   std::vector<std::string> invariants_;
 };

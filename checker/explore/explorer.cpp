@@ -30,6 +30,9 @@ struct Arrival {
   std::uint64_t hash;
   std::uint32_t parent;
 };
+// Visiting order of a batch: slots are prefetched this many arrivals ahead of the states they name, and those
+// as many ahead of the insertion.
+constexpr std::size_t prefetch_distance = 12;
 
 struct Inbox {
   std::vector<Arrival> arrivals;
@@ -49,7 +52,8 @@ struct Bad {
 struct Worker {
   explicit Worker(unsigned state_bits, unsigned shards) : visited(state_bits), outbox(shards) {}
   Visited visited;
-  std::vector<Inbox> outbox;  // by destination shard
+  std::vector<Inbox> outbox;       // by destination shard, where there are several
+  std::vector<Arrival> arrivals;   // of this round, in the order of successors
   Successors successors;
   std::size_t next = 0;       // the first state of the shard not yet expanded
   std::size_t level_end = 0;  // the first state of the next depth
@@ -89,12 +93,14 @@ class Search {
     std::reverse(path.begin(), path.end());
     Trace trace;
     Successors successors;
+    successors.clear(words_);
     model_.initial(successors);
     std::vector<std::uint64_t> state = packed(path.front());
     const std::size_t first = find(successors, state);
     trace.initial = first;
     trace.steps.push_back({successors.firing(first), model_.narrate_initial(first), state});
     for (std::size_t i = 1; i < path.size(); ++i) {
+      successors.clear(words_);
       model_.expand(state.data(), successors);
       const std::vector<std::uint64_t> after = packed(path[i]);
       const Firing firing = successors.firing(find(successors, after));
@@ -128,6 +134,7 @@ class Search {
 
   void seed() {
     Worker& first = *workers_[0];
+    first.successors.clear(words_);
     model_.initial(first.successors);
     for (std::size_t i = 0; i < first.successors.size(); ++i) {
       const std::uint64_t* state = first.successors.state(i);
@@ -216,17 +223,24 @@ class Search {
     std::vector<std::uint64_t> state(words_, 0);
     const std::size_t round = shards_ == 1 ? round_states_alone : round_states_shared;
     const std::size_t end = std::min(worker.level_end, worker.next + round);
+    worker.successors.clear(words_);
+    worker.arrivals.clear();
     for (; worker.next < end && !worker.bad; ++worker.next) {
       worker.visited.copy(worker.next, state.data());
+      const std::size_t before = worker.successors.size();
       model_.expand(state.data(), worker.successors);
-      judge(worker, state, reference(worker.next, shard));
-      send(worker, reference(worker.next, shard));
+      const std::uint32_t self = reference(worker.next, shard);
+      worker.transitions += worker.successors.size() - before;
+      judge(worker, state, self);
+      for (std::size_t i = before; i < worker.successors.size(); ++i) {
+        worker.arrivals.push_back({Visited::hash(worker.successors.state(i), words_), self});
+      }
     }
+    if (shards_ > 1) send(worker);
   }
 
   void judge(Worker& worker, const std::vector<std::uint64_t>& state, std::uint32_t at) {
     const Successors& successors = worker.successors;
-    worker.transitions += successors.size();
     if (options_.invariants && successors.violated >= 0) {
       worker.bad = Bad{Verdict::invariant, successors.violated, at};
     } else if (!successors.live) {
@@ -238,28 +252,36 @@ class Search {
     }
   }
 
-  void send(Worker& worker, std::uint32_t parent) {
+  void send(Worker& worker) {
     for (std::size_t i = 0; i < worker.successors.size(); ++i) {
       const std::uint64_t* after = worker.successors.state(i);
-      const std::uint64_t hash = Visited::hash(after, words_);
-      const unsigned destination = owner(hash);
-      if (shards_ == 1) worker.visited.prefetch(hash);
-      Inbox& box = worker.outbox[destination];
-      box.arrivals.push_back({hash, parent});
+      Inbox& box = worker.outbox[owner(worker.arrivals[i].hash)];
+      box.arrivals.push_back(worker.arrivals[i]);
       box.words.insert(box.words.end(), after, after + words_);
     }
   }
 
   void take_in(unsigned shard) {
-    Visited& visited = workers_[shard]->visited;
+    Worker& self = *workers_[shard];
+    if (shards_ == 1) {
+      insert_all(self.visited, self.arrivals, self.successors.state(0));
+      return;
+    }
     for (auto& sender : workers_) {
       Inbox& box = sender->outbox[shard];
-      const std::uint64_t* state = box.words.data();
-      for (const Arrival& arrival : box.arrivals) {
-        visited.insert(state, arrival.hash, arrival.parent);
-        state += words_;
-      }
+      insert_all(self.visited, box.arrivals, box.words.data());
       box.clear();
+    }
+  }
+
+  void insert_all(Visited& visited, const std::vector<Arrival>& arrivals, const std::uint64_t* state) const {
+    const std::size_t n = arrivals.size();
+    for (std::size_t i = 0; i < std::min(2 * prefetch_distance, n); ++i) visited.prefetch_slot(arrivals[i].hash);
+    for (std::size_t i = 0; i < std::min(prefetch_distance, n); ++i) visited.prefetch_state(arrivals[i].hash);
+    for (std::size_t i = 0; i < n; ++i, state += words_) {
+      if (i + 2 * prefetch_distance < n) visited.prefetch_slot(arrivals[i + 2 * prefetch_distance].hash);
+      if (i + prefetch_distance < n) visited.prefetch_state(arrivals[i + prefetch_distance].hash);
+      visited.insert(state, arrivals[i].hash, arrivals[i].parent);
     }
   }
 

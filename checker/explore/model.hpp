@@ -4,6 +4,7 @@
 // compile once and a change to a protocol rebuilds one translation unit.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -23,31 +24,39 @@ struct Firing {
   bool operator==(const Firing&) const = default;
 };
 
-// The successors of one state, packed one after the other.
+// Successors, packed one after the other. Expanding appends, so an engine may gather those of many states.
 class Successors {
  public:
-  void begin(unsigned words) {
+  // Forgets all states.
+  void clear(unsigned words) {
     words_ = words;
-    states_.clear();
-    firings_.clear();
+    count_ = 0;
+  }
+  // Before each expansion.
+  void begin_state() {
     violated = -1;
     live = false;
   }
   std::uint64_t* add(const Firing& firing) {
-    firings_.push_back(firing);
-    states_.resize(states_.size() + words_);
-    return states_.data() + states_.size() - words_;
+    if (count_ == firings_.size()) grow();
+    firings_[count_] = firing;
+    return states_.data() + words_ * count_++;
   }
-  [[nodiscard]] std::size_t size() const { return firings_.size(); }
+  [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const std::uint64_t* state(std::size_t i) const { return states_.data() + i * words_; }
   [[nodiscard]] const Firing& firing(std::size_t i) const { return firings_[i]; }
 
-  int violated = -1;   // the first invariant that the expanded state violates, or -1
-  bool live = false;   // some fair rule is enabled in the expanded state
+  int violated = -1;   // the first invariant that the last expanded state violates, or -1
+  bool live = false;   // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
 
  private:
+  void grow() {
+    firings_.resize(std::max<std::size_t>(64, 2 * firings_.size()));
+    states_.resize(firings_.size() * words_);
+  }
   unsigned words_ = 0;
+  std::size_t count_ = 0;
   std::vector<std::uint64_t> states_;
   std::vector<Firing> firings_;
 };
@@ -81,7 +90,8 @@ struct Reductions {
   bool local = true;    // a thread's own steps
   bool links = true;    // deliveries on ordered links
   bool dead = true;     // fields that no continuation reads are reset
-  static Reductions none() { return {false, false, false}; }
+  bool defer = true;    // deferrable rules wait until they matter
+  static Reductions none() { return {false, false, false, false}; }
 };
 
 class Model {
@@ -95,7 +105,7 @@ class Model {
   [[nodiscard]] unsigned words() const { return (state_bits() + 63) / 64; }
 
   virtual void initial(Successors& out) const = 0;
-  // Fills `out` with the successors of `state`; safe to call from several threads at once.
+  // Appends the successors of `state` to `out`; safe to call from several threads at once.
   virtual void expand(const std::uint64_t* state, Successors& out) const = 0;
 
   // Whether a state without enabled fair rules is a proper end (all threads ended, everything drained).

@@ -6,10 +6,15 @@
 // Whole states are compared: two different states are never taken for one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <sys/mman.h>
 #include <vector>
 
 #define XXH_INLINE_ALL
@@ -25,7 +30,8 @@ class Visited {
 
   // State size in bits; states are handed in and out as little-endian words padded with zeros.
   explicit Visited(unsigned state_bits)
-      : state_bytes_(std::max(1U, (state_bits + 7) / 8)), record_bytes_(state_bytes_ + sizeof(std::uint32_t)) {
+      : state_bytes_(std::max(1U, (state_bits + 7) / 8)), record_bytes_(state_bytes_ + sizeof(std::uint32_t)),
+        tail_mask_(state_bytes_ % 8 == 0 ? 0 : (std::uint64_t{1} << (8 * (state_bytes_ % 8))) - 1) {
     resize_index(initial_slots);
   }
 
@@ -33,10 +39,11 @@ class Visited {
     return XXH3_64bits(words, count * sizeof(std::uint64_t));
   }
 
-  void prefetch(std::uint64_t hash) const {
-    const std::size_t slot = hash & mask_;
-    __builtin_prefetch(&tags_[slot]);
-    __builtin_prefetch(&numbers_[slot]);
+  // Two steps ahead of insert: first the slot, later the state that the slot names.
+  void prefetch_slot(std::uint64_t hash) const { __builtin_prefetch(slot_at(hash & mask_)); }
+  void prefetch_state(std::uint64_t hash) const {
+    const Slot slot = load(hash & mask_);
+    if (slot.tag == tag_of(hash)) __builtin_prefetch(record(slot.number));
   }
 
   // Adds the state unless it is there; whether it was new.
@@ -44,13 +51,13 @@ class Visited {
     if ((count_ + 1) * 4 > slots() * 3) resize_index(slots() * 2);
     const std::uint8_t tag = tag_of(hash);
     for (std::size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
-      if (tags_[slot] == 0) {
-        tags_[slot] = tag;
-        numbers_[slot] = static_cast<std::uint32_t>(count_);
+      const Slot there = load(slot);
+      if (there.tag == 0) {
+        save(slot, {tag, static_cast<std::uint32_t>(count_)});
         append(words, parent);
         return true;
       }
-      if (tags_[slot] == tag && std::memcmp(record(numbers_[slot]), words, state_bytes_) == 0) return false;
+      if (there.tag == tag && equal(record(there.number), words)) return false;
     }
   }
 
@@ -67,13 +74,67 @@ class Visited {
 
   // Bytes of memory in use, index and slack included.
   [[nodiscard]] std::size_t memory() const {
-    return chunks_.size() * records_per_chunk * record_bytes_ + slots() * (sizeof(std::uint32_t) + 1);
+    return chunks_.size() * records_per_chunk * record_bytes_ + slots() * slot_bytes;
   }
   [[nodiscard]] unsigned state_bytes() const { return state_bytes_; }
 
  private:
   static constexpr std::size_t initial_slots = 1U << 10;
   static constexpr std::size_t records_per_chunk = 1U << 14;
+
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }  // NOLINT: pairs with aligned_alloc
+  };
+  using Zeroed = std::unique_ptr<std::byte[], Free>;
+  // Large tables ask for large pages: the index is hit at random, once a transition.
+  static Zeroed zeroed(std::size_t bytes) {
+    constexpr std::size_t large_page = std::size_t{2} << 20;
+    if (bytes < large_page) {
+      Zeroed memory(static_cast<std::byte*>(std::calloc(bytes, 1)));
+      if (!memory) throw std::bad_alloc();
+      return memory;
+    }
+    const std::size_t rounded = (bytes + large_page - 1) / large_page * large_page;
+    Zeroed memory(static_cast<std::byte*>(std::aligned_alloc(large_page, rounded)));
+    if (!memory) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    madvise(memory.get(), rounded, MADV_HUGEPAGE);
+#endif
+    std::memset(memory.get(), 0, bytes);
+    return memory;
+  }
+
+  static constexpr std::size_t slot_bytes = 5;
+  struct Slot {
+    std::uint8_t tag = 0;  // 0: free
+    std::uint32_t number = 0;
+  };
+  [[nodiscard]] std::byte* slot_at(std::size_t slot) const { return index_.get() + slot * slot_bytes; }
+  [[nodiscard]] Slot load(std::size_t slot) const {
+    Slot s;
+    const std::byte* at = slot_at(slot);
+    std::memcpy(&s.number, at, sizeof s.number);
+    std::memcpy(&s.tag, at + sizeof s.number, 1);
+    return s;
+  }
+  void save(std::size_t slot, const Slot& s) const {
+    std::byte* at = slot_at(slot);
+    std::memcpy(at, &s.number, sizeof s.number);
+    std::memcpy(at + sizeof s.number, &s.tag, 1);
+  }
+  // Whole words first: a record is followed by its parent's number, so reading on to the word's end stays
+  // inside the chunk, which has a word of slack.
+  [[nodiscard]] bool equal(const std::byte* record, const std::uint64_t* words) const {
+    const unsigned whole = state_bytes_ / 8;
+    std::uint64_t word = 0;
+    for (unsigned i = 0; i < whole; ++i) {
+      std::memcpy(&word, record + i * sizeof word, sizeof word);
+      if (word != words[i]) return false;
+    }
+    if (tail_mask_ == 0) return true;
+    std::memcpy(&word, record + whole * sizeof word, sizeof word);
+    return ((word ^ words[whole]) & tail_mask_) == 0;
+  }
 
   static std::uint8_t tag_of(std::uint64_t hash) { return static_cast<std::uint8_t>((hash >> 56) | 1U); }
   [[nodiscard]] std::size_t slots() const { return mask_ + 1; }
@@ -84,7 +145,7 @@ class Visited {
 
   void append(const std::uint64_t* words, std::uint32_t parent) {
     if (count_ == chunks_.size() * records_per_chunk) {
-      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(records_per_chunk * record_bytes_));
+      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(records_per_chunk * record_bytes_ + sizeof(std::uint64_t)));
     }
     std::byte* at = chunks_.back().get() + (count_ % records_per_chunk) * record_bytes_;
     std::memcpy(at, words, state_bytes_);
@@ -93,29 +154,35 @@ class Visited {
   }
 
   void resize_index(std::size_t slots) {
-    tags_.reset();
-    numbers_.reset();
-    tags_ = std::make_unique<std::uint8_t[]>(slots);
-    numbers_ = std::make_unique_for_overwrite<std::uint32_t[]>(slots);
+    index_.reset();
+    index_ = zeroed(slots * slot_bytes);
     mask_ = slots - 1;
+    // In batches, so that the slots of one are on their way while the next is hashed.
+    constexpr std::size_t batch = 64;
     const unsigned words = (state_bytes_ + 7) / 8;
     std::vector<std::uint64_t> state(words, 0);
-    for (std::size_t number = 0; number < count_; ++number) {
-      copy(number, state.data());
-      const std::uint64_t h = hash(state.data(), words);
-      std::size_t slot = h & mask_;
-      while (tags_[slot] != 0) slot = (slot + 1) & mask_;
-      tags_[slot] = tag_of(h);
-      numbers_[slot] = static_cast<std::uint32_t>(number);
+    std::array<std::uint64_t, batch> hashes{};
+    for (std::size_t first = 0; first < count_; first += batch) {
+      const std::size_t n = std::min(batch, count_ - first);
+      for (std::size_t i = 0; i < n; ++i) {
+        copy(first + i, state.data());
+        hashes[i] = hash(state.data(), words);
+        prefetch_slot(hashes[i]);
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        std::size_t slot = hashes[i] & mask_;
+        while (load(slot).tag != 0) slot = (slot + 1) & mask_;
+        save(slot, {tag_of(hashes[i]), static_cast<std::uint32_t>(first + i)});
+      }
     }
   }
 
   unsigned state_bytes_;
   std::size_t record_bytes_;
+  std::uint64_t tail_mask_;  // of the last, partial word of a state
   std::size_t count_ = 0;
   std::size_t mask_ = 0;
-  std::unique_ptr<std::uint8_t[]> tags_;
-  std::unique_ptr<std::uint32_t[]> numbers_;
+  Zeroed index_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
 };
 

@@ -1013,7 +1013,7 @@ class Reader {
     mark.opcode = Opcode::kernel_begin;
     thread.code.insert(thread.code.begin(), mark);
     mark.opcode = Opcode::kernel_end;
-    if (!thread.placement.host) thread.code.push_back(mark);
+    thread.code.push_back(mark);
   }
 
   // Gives each location its block, in order of first appearance, and its word, in order of its block's list.

@@ -10,6 +10,15 @@
 
 namespace lockstep {
 
+template <class Info, class Sizes>
+std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self, const SystemOptions& options) {
+  using Protocol = typename Info::template Closed<Concrete<Sizes>>;
+  Protocol protocol;
+  protocol.k.sizes = sizes;
+  protocol.fault_bits = static_cast<decltype(protocol.fault_bits)>(fault_mask(self, options.faults));
+  return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), options.reductions);
+}
+
 template <class Info, SystemEntry (*Entry)()>
 SystemEntry closed_system_entry() {
   SystemEntry entry;
@@ -20,21 +29,19 @@ SystemEntry closed_system_entry() {
   entry.runs_programs = false;
   entry.sizes = describe_sizes<Info>();
   entry.build_closed = [](const SystemOptions& options) -> std::unique_ptr<Model> {
-    using K = Concrete<typename Info::Sizes>;
-    using Protocol = typename Info::template Closed<K>;
     const SystemEntry self = Entry();
-    const int variant = variant_index(self, options.variant);
-    Protocol protocol;
-    protocol.fault_bits = static_cast<decltype(protocol.fault_bits)>(fault_mask(self, options.faults));
-    Info::default_sizes(protocol.k.sizes, variant);
-    apply_sizes(protocol.k.sizes, options, [](auto) { return false; });
-    return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), options.reductions);
+    typename Info::template Sizes<FullCapacities> sizes;
+    typename Info::template Sizes<CapacitiesAtMost<4>> small;
+    Info::default_sizes(sizes, variant_index(self, options.variant));
+    apply_sizes(sizes, options, [](auto) { return false; });
+    if (fits(sizes, small)) return closed_model<Info>(small, self, options);
+    return closed_model<Info>(sizes, self, options);
   };
   entry.describe = [](const SystemOptions& options) {
-    using K = Recorded<typename Info::Sizes>;
+    using K = Recorded<typename Info::template Sizes<FullCapacities>>;
     using Protocol = typename Info::template Closed<K>;
     const SystemEntry self = Entry();
-    typename Info::Sizes sizes;
+    typename Info::template Sizes<FullCapacities> sizes;
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
     recorded::Description description;

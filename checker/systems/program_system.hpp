@@ -33,11 +33,10 @@ PlacementTable place(const Program& program);
 // Throws BadInput where a program needs more than the built state holds.
 void check_capacity(const Program& program, const PlacementTable& placement);
 
-template <class Info>
-class ModelOfProgram final
-    : public CompiledModel<System<Info, Concrete<typename Info::Sizes>>, ProgramModel> {
+template <class Info, class Sizes>
+class ModelOfProgram final : public CompiledModel<System<Info, Concrete<Sizes>>, ProgramModel> {
  public:
-  using K = Concrete<typename Info::Sizes>;
+  using K = Concrete<Sizes>;
   using Sys = System<Info, K>;
   using CompiledModel<Sys, ProgramModel>::CompiledModel;
 
@@ -50,30 +49,14 @@ class ModelOfProgram final
   }
 };
 
-template <class Info>
-std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program, const SystemOptions& options,
-                                                  const SystemEntry& entry) {
-  using Sizes = typename Info::Sizes;
+template <class Info, class Sizes>
+std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
+                                               const PlacementTable& placement, const SystemOptions& options,
+                                               const SystemEntry& entry) {
   using K = Concrete<Sizes>;
-  const int variant = variant_index(entry, options.variant);
-  const std::uint64_t fault_bits = fault_mask(entry, options.faults);
-  const PlacementTable placement = place(*program);
-  check_capacity(*program, placement);
-
   K k;
+  k.sizes = sizes;
   k.set_value_range(options.value_range.value_or(values_of(*program)));
-  k.sizes.template set<ThreadTag>(static_cast<int>(program->threads.size()));
-  k.sizes.template set<RegisterTag>(placement.registers);
-  k.sizes.template set<WorkGroupTag>(placement.cus);
-  k.sizes.template set<CuTag>(placement.cus);
-  k.sizes.template set<AgentTag>(placement.agents);
-  k.sizes.template set<BlockTag>(placement.blocks);
-  k.sizes.template set<WordTag>(placement.words);
-  Info::default_sizes(k.sizes, variant);
-  apply_sizes(k.sizes, options, []<class Tag>(Tag) {
-    return !Tag::fixed || std::is_same_v<Tag, RegisterTag> || std::is_same_v<Tag, WordTag>;
-  });
-
   Machine<K> machine{};
   for (std::size_t t = 0; t < placement.host.size(); ++t) {
     machine.is_host.member[t] = placement.host[t];
@@ -83,20 +66,38 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
   for (std::size_t c = 0; c < placement.agent_of_cu.size(); ++c) {
     machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
   }
-  auto text = [program](const Instruction& i, int thread) {
-    return print_instruction(i, *program, thread);
-  };
-  return std::make_unique<ModelOfProgram<Info>>(
-      System<Info, K>(std::move(k), std::move(machine), program, fault_bits, variant,
-                         options.memory_observed),
-      options.reductions,
-      std::move(text));
+  auto text = [program](const Instruction& i, int thread) { return print_instruction(i, *program, thread); };
+  System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
+                         variant_index(entry, options.variant), options.memory_observed);
+  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), options.reductions, std::move(text));
+}
+
+template <class Info>
+std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program, const SystemOptions& options,
+                                                  const SystemEntry& entry) {
+  const PlacementTable placement = place(*program);
+  check_capacity(*program, placement);
+  typename Info::template Sizes<FullCapacities> sizes;
+  sizes.template set<ThreadTag>(static_cast<int>(program->threads.size()));
+  sizes.template set<RegisterTag>(placement.registers);
+  sizes.template set<WorkGroupTag>(placement.cus);
+  sizes.template set<CuTag>(placement.cus);
+  sizes.template set<AgentTag>(placement.agents);
+  sizes.template set<BlockTag>(placement.blocks);
+  sizes.template set<WordTag>(placement.words);
+  Info::default_sizes(sizes, variant_index(entry, options.variant));
+  apply_sizes(sizes, options, []<class Tag>(Tag) {
+    return !Tag::fixed || std::is_same_v<Tag, RegisterTag> || std::is_same_v<Tag, WordTag>;
+  });
+  typename Info::template Sizes<SmallCapacities> small;
+  if (fits(sizes, small)) return model_of_program<Info>(small, std::move(program), placement, options, entry);
+  return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
 }
 
 // The memory system's rules as trees, at two members of every index type.
 template <class Info>
 recorded::Description describe_memory(const SystemOptions& options, const SystemEntry& entry) {
-  using Sizes = typename Info::Sizes;
+  using Sizes = typename Info::template Sizes<FullCapacities>;
   using K = Recorded<Sizes>;
   using Memory = typename Info::template Memory<K>;
   const int variant = variant_index(entry, options.variant);

@@ -27,9 +27,10 @@ void apply_sizes(Sizes& sizes, const SystemOptions& options, Needed&& needed) {
       throw BadInput("size " + name + "=" + std::to_string(found->second) + " is below the " + std::to_string(size) +
                      " that the program needs");
     }
-    if (found->second < 1 || found->second > Tag::capacity) {
+    constexpr int capacity = Sizes::template capacity<Tag>();
+    if (found->second < 1 || found->second > capacity) {
       throw BadInput("size " + name + "=" + std::to_string(found->second) + " is not between 1 and the built capacity " +
-                     std::to_string(Tag::capacity));
+                     std::to_string(capacity));
     }
     size = found->second;
     rest.erase(found);
@@ -39,10 +40,21 @@ void apply_sizes(Sizes& sizes, const SystemOptions& options, Needed&& needed) {
   }
 }
 
+// Whether sizes also fit in a state of smaller capacities; if so, they are copied to `smaller`.
+template <class Sizes, class Smaller>
+bool fits(const Sizes& sizes, Smaller& smaller) {
+  bool all = true;
+  smaller.visit([&]<class Tag>(Tag, int& size) {
+    size = sizes.template extent<Tag>();
+    all &= size <= Smaller::template capacity<Tag>();
+  });
+  return all;
+}
+
 template <class Info>
 std::vector<SizeDescription> describe_sizes() {
   std::vector<SizeDescription> described;
-  typename Info::Sizes defaults;
+  typename Info::template Sizes<FullCapacities> defaults;
   Info::default_sizes(defaults, 0);
   defaults.visit([&](auto tag, int& size) {
     using Tag = decltype(tag);

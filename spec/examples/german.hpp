@@ -230,7 +230,8 @@ struct Info {
   static constexpr std::string_view what = "German's directory protocol, the tutorial's example (FMCAD 2004)";
   static constexpr auto& faults = german::faults;
   static constexpr std::array variants{Variant{"default", "the only one"}};
-  using Sizes = DynamicSizes<NodeTag, DataTag>;
+  template <class Capacities>
+  using Sizes = SizesWithin<Capacities, NodeTag, DataTag>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<NodeTag>(4);

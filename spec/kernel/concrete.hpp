@@ -50,6 +50,10 @@ class Concrete {
   ValueRange value_range{};
   unsigned value_bits = ValueRange{}.bits();  // of value_range; set both with set_value_range
 
+  // Throws ValueOutOfRange.
+  constexpr void check_value(std::int32_t v) const {
+    if (v < value_range.low || v > value_range.high) throw ValueOutOfRange{v, value_range};
+  }
   constexpr void set_value_range(ValueRange range) {
     value_range = range;
     value_bits = range.bits();
@@ -178,7 +182,7 @@ class Concrete {
     std::int32_t v = 0;
     static constexpr unsigned bits(const Concrete& k) { return k.value_bits; }
     [[nodiscard]] constexpr std::uint64_t encode(const Concrete& k) const {
-      if (v < k.value_range.low || v > k.value_range.high) throw ValueOutOfRange{v, k.value_range};
+      k.check_value(v);
       return static_cast<std::uint32_t>(v - k.value_range.low);
     }
     constexpr void decode(const Concrete& k, std::uint64_t code) {

@@ -22,17 +22,28 @@ concept IndexTag = requires {
   { Tag::fixed } -> std::convertible_to<bool>;
 };
 
-// Sizes chosen when a run starts, each at most its tag's capacity.
-template <IndexTag... Tags>
-struct DynamicSizes {
-  std::array<int, sizeof...(Tags)> values{Tags::capacity...};
+// How many members a built state holds: what the tags say, or less, for a smaller and faster state.
+struct FullCapacities {
+  template <class Tag>
+  static constexpr int of = Tag::capacity;
+};
+template <int N>
+struct CapacitiesAtMost {
+  template <class Tag>
+  static constexpr int of = Tag::capacity < N ? Tag::capacity : N;
+};
+
+// Sizes chosen when a run starts, each at most its capacity.
+template <class Capacities, IndexTag... Tags>
+struct SizesWithin {
+  std::array<int, sizeof...(Tags)> values{Capacities::template of<Tags>...};
 
   template <class Tag>
   static constexpr bool is_static = false;
 
   template <class Tag>
   static constexpr int capacity() {
-    return Tag::capacity;
+    return Capacities::template of<Tag>;
   }
   template <class Tag>
   [[nodiscard]] constexpr int extent() const {
@@ -59,6 +70,9 @@ struct DynamicSizes {
     return found;
   }
 };
+
+template <IndexTag... Tags>
+using DynamicSizes = SizesWithin<FullCapacities, Tags...>;
 
 template <IndexTag Tag, int N>
 struct Fixed {

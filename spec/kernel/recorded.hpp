@@ -768,6 +768,10 @@ class RecordRules {
         [&](State& s, const auto&... i) { return typename K::Bool(guard(std::as_const(s), i...)); },
         [&](State& s, const auto&... i) { action(s, i...); });
   }
+  template <class... Tags, class Guard, class Matters, class Action>
+  void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
+    rule(r, parameters, guard, action);
+  }
   // The message is the head of the channel; firing consumes it, which the trigger says for itself.
   template <class... Tags, class Channel, class Guard, class Action>
   void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action) {

@@ -4,9 +4,13 @@
 
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace lockstep {
 
@@ -115,6 +119,118 @@ inline void unpack(const K& k, const std::uint64_t* words, State& state) {
     }
     leaf.decode(k, bits == 0 ? 0 : code & (~std::uint64_t{0} >> (64 - bits)));
   });
+}
+
+namespace detail {
+
+// The integer of a stored scalar: one byte is unsigned, wider ones are signed.
+inline std::int64_t signed_field(const unsigned char* at, std::uint8_t size) {
+  if (size == 1) return *at;
+  if (size == 2) {
+    std::int16_t v = 0;
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  }
+  std::int32_t v = 0;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
+
+// Adds to a field of the packed words, modulo its width.
+inline void add_at(std::uint64_t* words, std::uint32_t position, std::uint8_t bits, std::uint64_t delta) {
+  if (bits == 0) return;
+  const std::uint32_t index = position / 64;
+  const std::uint32_t shift = position % 64;
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits);
+  const bool straddles = shift + bits > 64;
+  std::uint64_t field = words[index] >> shift;
+  if (straddles) field |= words[index + 1] << (64 - shift);
+  const std::uint64_t changed = (field & mask) ^ ((field + delta) & mask);
+  words[index] ^= changed << shift;
+  if (straddles) words[index + 1] ^= changed >> (64 - shift);
+}
+
+}  // namespace detail
+
+// Where each stored scalar lies in the plain struct and in the packed words.
+struct Layout {
+  struct Field {
+    std::uint32_t offset = 0;    // bytes into the struct
+    std::uint32_t position = 0;  // bits into the packed words
+    std::uint8_t size = 0;       // bytes in the struct
+    std::uint8_t bits = 0;
+  };
+  std::vector<Field> fields;
+  std::vector<std::int32_t> field_at;  // by byte of the struct: index into fields, or -1
+};
+
+template <class K, class State>
+Layout layout_of(const K& k) {
+  static_assert(std::is_trivially_copyable_v<State>);
+  Layout layout;
+  layout.field_at.assign(sizeof(State), -1);
+  State state{};
+  std::uint32_t position = 0;
+  for_each_leaf(k, state, [&](auto& leaf) {
+    static_assert(sizeof leaf == sizeof leaf.v, "a stored scalar is its value and nothing else");
+    const auto offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) -
+                                                   reinterpret_cast<const char*>(&state));
+    const auto bits = static_cast<std::uint8_t>(leaf.bits(k));
+    for (std::size_t byte = 0; byte < sizeof leaf; ++byte) {
+      layout.field_at[offset + byte] = static_cast<std::int32_t>(layout.fields.size());
+    }
+    layout.fields.push_back({offset, position, sizeof leaf, bits});
+    position += bits;
+  });
+  return layout;
+}
+
+// Brings `words`, which hold `before`, up to `after`: only the fields that differ are written. Both states'
+// codes are equal up to an offset that the field's type fixes, so their difference is the difference of the
+// stored integers.
+template <class K, class State>
+inline void repack(const K& k, const Layout& layout, const State& before, const State& after, std::uint64_t* words) {
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  const auto* old_bytes = reinterpret_cast<const unsigned char*>(&before);
+  const auto* new_bytes = reinterpret_cast<const unsigned char*>(&after);
+  const auto load = [](const unsigned char* at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, step);
+    return word;
+  };
+  const auto update = [&](std::size_t byte) -> std::size_t {
+    const std::int32_t index = layout.field_at[byte];
+    if (index < 0) return byte + 1;
+    const Layout::Field& field = layout.fields[static_cast<std::size_t>(index)];
+    const std::int64_t delta = detail::signed_field(new_bytes + field.offset, field.size) - detail::signed_field(old_bytes + field.offset, field.size);
+    if (field.size == sizeof(std::int32_t)) k.check_value(static_cast<std::int32_t>(detail::signed_field(new_bytes + field.offset, field.size)));
+    detail::add_at(words, field.position, field.bits, static_cast<std::uint64_t>(delta));
+    return field.offset + field.size;
+  };
+  std::size_t next = 0;  // bytes before it have been dealt with
+  const auto compare = [&](std::size_t from) {
+    std::uint64_t difference = load(old_bytes + from) ^ load(new_bytes + from);
+    while (difference != 0) {
+      const std::size_t byte = from + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
+      if (byte >= next) next = update(byte);
+      const std::size_t done = std::max(next, byte + 1) - from;
+      difference = done >= step ? 0 : difference >> (8 * done) << (8 * done);
+    }
+  };
+  static_assert(sizeof(State) >= step);
+  constexpr std::size_t stride = 4 * step;
+  std::size_t at = 0;
+  for (; at + stride <= sizeof(State); at += stride) {
+    std::uint64_t any = 0;
+    for (std::size_t i = 0; i < stride; i += step) any |= load(old_bytes + at + i) ^ load(new_bytes + at + i);
+    if (any == 0) continue;
+    for (std::size_t i = 0; i < stride; i += step) compare(at + i);
+  }
+  for (; at + step <= sizeof(State); at += step) compare(at);
+  if (at < sizeof(State)) {
+    next = std::max(next, at);
+    compare(sizeof(State) - step);
+  }
 }
 
 }  // namespace lockstep

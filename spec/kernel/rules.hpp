@@ -1,7 +1,12 @@
 // Rules: guarded actions with parameters over index types, performed by a unit of the hardware.
 //
-// A protocol lists its rules by calling `rules.rule(...)` and `rules.triggered(...)` on whatever reader it is
-// given; the reader decides what a rule becomes (an explored transition, an expression tree, ...).
+// A protocol lists its rules by calling these on whatever reader it is given; the reader decides what a rule
+// becomes (an explored transition, an expression tree, ...):
+//   rule(rule, parameters, guard, action)                  spontaneous
+//   triggered(rule, parameters, channel, guard, action)    consumes the head of a channel, which is its message
+//   deferrable(rule, parameters, guard, matters, action)   spontaneous and optional; until `matters` holds nobody
+//                                                          can tell whether it has fired, so an explorer that is
+//                                                          asked to reduce puts it off until then
 #pragma once
 
 #include <cstdint>
@@ -71,6 +76,13 @@ class RulesOfPart {
         rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
         [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
         [&](auto& s, auto... rest) { action(part_(s), rest...); });
+  }
+  template <class... Tags, class Guard, class Matters, class Action>
+  void deferrable(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Matters&& matters, Action&& action) {
+    reader_.deferrable(
+        rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
+        [&](const auto& s, auto... i) { return matters(part_(s), i...); },
+        [&](auto& s, auto... i) { action(part_(s), i...); });
   }
   template <class Predicate>
   void invariant(std::string_view name, Predicate&& predicate) {

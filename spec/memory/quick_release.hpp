@@ -497,8 +497,7 @@ struct Protocol {
     k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
     s.wl1(c, b) = WriteLine{};
     if (!fault(FaultName::stale_own_copy)) s.rl1(c, b) = ReadLine{};
-    poison(s, b, [&](ThreadIx t) { return cu(t) == c; },
-           [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
+    poison1(s, c, b);
   }
 
   // 4.3.1: "When a wL2 evicts a block, it invalidates the local rL2 and broadcasts an invalidation message to
@@ -507,10 +506,7 @@ struct Protocol {
     k.push(s.link2(a), write_through(b, s.wl2(a, b).dirty, s.wl2(a, b).data));
     s.wl2(a, b) = WriteLine{};
     s.rl2(a, b) = ReadLine{};
-    poison(s, b, [&](ThreadIx t) { return agent(t) == a; },
-           [&](ThreadIx t) {
-             return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
-           });
+    poison2(s, a, b);
     if (!fault(FaultName::no_broadcast)) {
       k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation1(s, c, b); }); });
     }
@@ -524,8 +520,27 @@ struct Protocol {
     if (k.extent(agents) > 1 && !fault(FaultName::agents_not_invalidated)) invalidate_agents(s, b);
   }
 
-  // Reads in flight whose answer misses what is being evicted past them are not cached (repair; the print
-  // invalidates only what is in the cache).
+  // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates only
+  // what is in the cache).
+  void poison1(State& s, Cu c, Block b) const {
+    poison(s, b, [&](ThreadIx t) { return cu(t) == c; },
+           [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
+  }
+  void poison2(State& s, Agent a, Block b) const {
+    poison(s, b, [&](ThreadIx t) { return agent(t) == a; },
+           [&](ThreadIx t) {
+             return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
+           });
+  }
+  // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
+  void drop1(State& s, Cu c, Block b) const {
+    s.rl1(c, b) = ReadLine{};
+    poison1(s, c, b);
+  }
+  void drop2(State& s, Agent a, Block b) const {
+    s.rl2(a, b) = ReadLine{};
+    poison2(s, a, b);
+  }
   template <class Where, class When>
   void poison(State& s, Block b, Where&& where, When&& when) const {
     if (!repaired(FaultName::fill_survives_eviction)) return;
@@ -810,8 +825,7 @@ struct Protocol {
              return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && clean && !k.full(s.link1(cu(t)));
            },
            [&](State& s, ThreadIx t) {
-             // An access that has to be performed beyond this cache takes the copy along.
-             k.when(passes(s, t, 1), [&] { s.rl1(cu(t), s.port(t).request.block) = ReadLine{}; });
+             k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
              k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
              s.read(t).stage = ReadStage::to_l2;
            });
@@ -855,7 +869,7 @@ struct Protocol {
                 },
                 [&](State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
-                  k.when(passes(s, m.thread, 2), [&] { s.rl2(a, m.block) = ReadLine{}; });
+                  k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
                   k.push(s.link2(a), m);
                   s.read(m.thread).stage = ReadStage::to_directory;
                 });
@@ -1026,7 +1040,7 @@ struct Protocol {
            },
            [&](State& s, ThreadIx t) {
              const Block b = s.port(t).request.block;
-             if (repaired(FaultName::atomic_overtakes_write)) s.rl1(cu(t), b) = ReadLine{};
+             if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
              k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
              k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
              s.stage(t) = Stage::atomic;
@@ -1040,7 +1054,7 @@ struct Protocol {
                 },
                 [&](State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
-                  if (repaired(FaultName::atomic_overtakes_write)) s.rl2(a, m.block) = ReadLine{};
+                  if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
                   k.push(s.link2(a), m);
                 });
     r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
@@ -1060,11 +1074,7 @@ struct Protocol {
                   });
                   home().write(s.home, m.block, mask, data);
                   // The print is silent on read copies of what an RMW changed (repair).
-                  if (repaired(FaultName::atomic_invalidates_nothing)) {
-                    invalidate_agents(s, m.block);
-                    poison(s, m.block, [](ThreadIx) { return Bool(true); },
-                           [&](ThreadIx t) { return s.read(t).stage == ReadStage::to_l2; });
-                  }
+                  if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
                   s.stage(m.thread) = Stage::idle;
                   complete<K>(s.port(m.thread), old);
                 });
@@ -1169,7 +1179,8 @@ struct Info {
   static constexpr std::string_view what = "write-combining caches with S-FIFOs (Hechtman, thesis 2014, 4.3)";
   static constexpr auto& faults = quick_release::faults;
   static constexpr auto& variants = quick_release::variants;
-  using Sizes = MachineSizes<QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot>;
+  template <class Capacities>
+  using Sizes = MachineSizes<Capacities, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot>;
   // The smallest sizes that show every rule; a program's placement sets the others.
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {

@@ -76,7 +76,8 @@ struct SequentialConsistencyInfo {
   static constexpr std::string_view what = "one flat memory, every operation atomic and at once";
   static constexpr std::array<Fault, 0> faults{};
   static constexpr std::array<Variant, 1> variants{Variant{"default", "the only one"}};
-  using Sizes = MachineSizes<>;
+  template <class Capacities>
+  using Sizes = MachineSizes<Capacities>;
   template <class S>
   static constexpr void default_sizes(S&, int) {}
   template <class K>

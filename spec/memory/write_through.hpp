@@ -491,7 +491,7 @@ struct Protocol {
     r.triggered({.name = "L2 performs an atomic load", .unit = "L2", .source = "ours", .urgency = Urgency::link}, over(cus), from_cu,
                 [&](const State& s, Cu c, const Up& m) {
                   return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
-                         s.l2(machine.agent_of(c), m.block).present;
+                         s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
                 },
                 [&](State& s, Cu c, const Up& m) {
                   auto& port = s.port(m.thread);
@@ -502,7 +502,7 @@ struct Protocol {
                 [&](const State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
                   return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
-                         s.l2(a, m.block).present && !k.full(s.link2(a));
+                         s.l2(a, m.block).present && s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
                 },
                 [&](State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
@@ -616,7 +616,8 @@ struct Info {
   static constexpr std::string_view what = "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
   static constexpr auto& faults = write_through::faults;
   static constexpr auto& variants = write_through::variants;
-  using Sizes = MachineSizes<Link1Slot, Link2Slot>;
+  template <class Capacities>
+  using Sizes = MachineSizes<Capacities, Link1Slot, Link2Slot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<Link1Slot>(2);

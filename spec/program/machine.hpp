@@ -4,7 +4,9 @@
 // its memory system need.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
+#include <type_traits>
 
 #include "spec/kernel/index.hpp"
 
@@ -64,9 +66,18 @@ inline constexpr WordTag words{};
 constexpr int max_instructions = 64;  // of one thread
 
 // The sizes of a machine together with those of its memory system's queues.
-template <class... Slots>
+template <class Capacities, class... Slots>
 using MachineSizes =
-    DynamicSizes<ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag, WordTag, Slots...>;
+    SizesWithin<Capacities, ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag, WordTag, Slots...>;
+
+// What nearly every litmus test fits in; a state of these capacities is a third as large and copied as fast.
+struct SmallCapacities {
+  template <class Tag>
+  static constexpr int of = std::min(Tag::capacity, std::is_same_v<Tag, AgentTag> || std::is_same_v<Tag, WordTag> ||
+                                                            !Tag::interchangeable
+                                                        ? 2
+                                                        : 4);
+};
 
 // Who sits where; rigid during a run. A host thread's CU, agent and work-group mean nothing.
 template <class K>
