@@ -351,7 +351,10 @@ struct Protocol {
     });
   }
 
-  // Read copies that no continuation can read are dropped: any of them may be replaced at any time anyway.
+  // Read copies that no continuation can read are dropped: any of them may be replaced at any time anyway. An
+  // invalidation on its way to a cache that has no copy arrives at once: all it can still do is to hold up a
+  // release or to take a copy that replacement may take as well, so arriving early allows everything that
+  // arriving late does.
   template <class Wanted>
   void normalise(State& s, const Wanted& wanted) const {
     k.for_each(cus, [&](Cu c) {
@@ -365,6 +368,12 @@ struct Protocol {
       });
     });
     k.for_each(blocks, [&](Block b) {
+      k.for_each(agents, [&](Agent a) {
+        k.when(!s.rl2(a, b).present && arrives2(s, a, b), [&] { invalidate2(s, a, b); });
+      });
+      k.for_each(cus, [&](Cu c) {
+        k.when(!s.rl1(c, b).present && arrives1(s, c, b), [&] { invalidate1(s, c, b); });
+      });
       if (!wanted.by_host(b) && !s.home.cpu(b).dirty.v) s.home.cpu(b) = {};
     });
   }
@@ -486,6 +495,12 @@ struct Protocol {
     if (!repaired(FaultName::acquire_hits_l1)) return Bool(false);
     const auto& q = s.port(t).request;
     return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : q.scope == Scope::system);
+  }
+
+  // The thread's load of the block has not been looked up in L2 yet.
+  [[nodiscard]] Bool about_to_load(const State& s, ThreadIx t, Block b) const {
+    return on_gpu(s, t) && asks(s, t, Operation::load) && s.port(t).request.block == b &&
+           (s.read(t).stage == ReadStage::none || s.read(t).stage == ReadStage::to_l2);
   }
 
   // ---- evictions ----------------------------------------------------------------------------------------
@@ -629,16 +644,24 @@ struct Protocol {
     // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the associated
     // cache evictions) until the release marker reaches the head of the queue"; 4.1: "The controller will
     // dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an S-FIFO flush."
-    r.rule({.name = "S-FIFO1 dequeues a write", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
+    r.rule({.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
            [&](const State& s, Queue q) {
-             return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::write && !k.full(s.link1(cu_of(q)));
+             const Entry& e = s.fifo1(q).head();
+             return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) && !k.full(s.link1(cu_of(q)));
            },
            [&](State& s, Queue q) {
              const Block b = s.fifo1(q).head().block;
              k.pop(s.fifo1(q));
-             k.when(dirty(s.wl1(cu_of(q), b)), [&] { evict1(s, cu_of(q), b); });
+             evict1(s, cu_of(q), b);
            });
-    r.rule({.name = "S-FIFO1 passes a marker on", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
+    // "may contain more addresses that already have been evicted from the write cache" (4.3).
+    r.rule({.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local}, over(queues),
+           [&](const State& s, Queue q) {
+             const Entry& e = s.fifo1(q).head();
+             return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
+           },
+           [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+    r.rule({.name = "S-FIFO1 passes a marker on", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(queues),
            [&](const State& s, Queue q) {
              return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
            },
@@ -654,9 +677,13 @@ struct Protocol {
                     s.stage(s.fifo1(q).head().thread) != Stage::atomic;
            },
            [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
-    r.rule({.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
-           over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
-           [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
+    // Only a load of the block can tell that it is gone.
+    r.deferrable({.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
+                 over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
+                 [&](const State& s, Cu c, Block b) {
+                   return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && cu(t) == c; });
+                 },
+                 [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
   }
 
   [[nodiscard]] Bool drains1(const State& s, Queue q) const {
@@ -698,24 +725,31 @@ struct Protocol {
            over(agents, blocks),
            [&](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
            [&](State& s, Agent a, Block b) { evict2(s, a, b); });
-    r.rule({.name = "S-FIFO2 dequeues a write", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+    r.rule({.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
            [&](const State& s, Agent a) {
-             return drains2(s, a) && s.fifo2(a).head().kind == EntryKind::write && !k.full(s.link2(a));
+             const Entry& e = s.fifo2(a).head();
+             return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) && !k.full(s.link2(a));
            },
            [&](State& s, Agent a) {
              const Block b = s.fifo2(a).head().block;
              k.pop(s.fifo2(a));
-             k.when(dirty(s.wl2(a, b)), [&] { evict2(s, a, b); });
+             evict2(s, a, b);
            });
+    r.rule({.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local}, over(agents),
+           [&](const State& s, Agent a) {
+             const Entry& e = s.fifo2(a).head();
+             return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
+           },
+           [&](State& s, Agent a) { k.pop(s.fifo2(a)); });
     // A marker at agent scope has arrived; one at system scope travels on.
-    r.rule({.name = "S-FIFO2 ends an agent's release", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+    r.rule({.name = "S-FIFO2 ends an agent's release", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(agents),
            [&](const State& s, Agent a) { return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head()); },
            [&](State& s, Agent a) {
              const Entry e = s.fifo2(a).head();
              k.pop(s.fifo2(a));
              marker_out(s, e, [&](Agent other) { return other == a; });
            });
-    r.rule({.name = "S-FIFO2 passes a marker on", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
+    r.rule({.name = "S-FIFO2 passes a marker on", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(agents),
            [&](const State& s, Agent a) {
              return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) && !k.full(s.link2(a));
            },
@@ -723,9 +757,12 @@ struct Protocol {
              k.push(s.link2(a), marker_message(s.fifo2(a).head()));
              k.pop(s.fifo2(a));
            });
-    r.rule({.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
-           over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
-           [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
+    r.deferrable({.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
+                 over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
+                 [&](const State& s, Agent a, Block b) {
+                   return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && agent(t) == a; });
+                 },
+                 [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
   }
 
   [[nodiscard]] Bool drains2(const State& s, Agent a) const {
@@ -756,19 +793,30 @@ struct Protocol {
                   return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
                 },
                 [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
-    r.rule({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
-           over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
-           [&](State& s, Block b) { evict3(s, b); });
-    r.rule({.name = "S-FIFO3 dequeues a write", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
-           [&](const State& s) { return drains3(s) && s.fifo3.head().kind == EntryKind::write; },
+    // A GPU read finds the same words in wL3 and in memory; CPUs and other agents' caches can tell them apart.
+    r.deferrable({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+                 over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
+                 [&](const State&, Block) {
+                   return Bool(k.extent(agents) > 1) || k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
+                 },
+                 [&](State& s, Block b) { evict3(s, b); });
+    r.rule({.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
+           [&](const State& s) {
+             return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
+           },
            [&](State& s) {
              const Block b = s.fifo3.head().block;
              k.pop(s.fifo3);
-             k.when(dirty(s.wl3(b)), [&] { evict3(s, b); });
+             evict3(s, b);
            });
+    r.rule({.name = "S-FIFO3 dequeues a stale entry", .unit = "directory", .source = "4.3", .urgency = Urgency::local}, over(),
+           [&](const State& s) {
+             return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
+           },
+           [&](State& s) { k.pop(s.fifo3); });
     // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
     // the wavefront have reached an ordering point (i.e., main memory)."
-    r.rule({.name = "S-FIFO3 ends a release", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
+    r.rule({.name = "S-FIFO3 ends a release", .unit = "directory", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(),
            [&](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
            [&](State& s) {
              const Entry e = s.fifo3.head();
@@ -964,16 +1012,16 @@ struct Protocol {
            });
     // "An acknowledgement is sent to the wavefront to signal that the release is complete"; "the invalidations
     // only delay synchronization completion".
-    r.rule({.name = "release is acknowledged", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+    r.rule({.name = "release is acknowledged", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::local}, over(threads),
            [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
            [&](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
-    r.rule({.name = "flush is complete", .unit = "L1", .source = "ours"}, over(threads),
+    r.rule({.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
            [&](const State& s, ThreadIx t) {
              return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
            },
            [](State& s, ThreadIx t) { s.flushing(t) = false; });
     // A release fence ends with its release; an acquire "is a no-op".
-    r.rule({.name = "fence completes", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+    r.rule({.name = "fence completes", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::local}, over(threads),
            [&](const State& s, ThreadIx t) { return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t); },
            [](State& s, ThreadIx t) {
              s.stage(t) = Stage::idle;
@@ -1083,42 +1131,48 @@ struct Protocol {
   // "these invalidations are not critical to performance": they arrive at any time.
   template <class Rules>
   void invalidation_rules(Rules& r) const {
-    const auto behind = [&](const State& s, Block b, ReadStage stage, auto&& where) {
-      return k.exists(threads, [&](ThreadIx t) {
-        return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage &&
-               s.port(t).request.block == b;
-      });
-    };
     r.rule({.name = "invalidation reaches rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(cus, blocks),
-           [&, behind](const State& s, Cu c, Block b) {
-             return s.invalidation1(c, b) &&
-                    !behind(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
-           },
-           [&](State& s, Cu c, Block b) {
-             s.rl1(c, b) = ReadLine{};
-             s.invalidation1(c, b) = false;
-             k.for_each(threads, [&](ThreadIx t) { s.awaited1(t, c, b) = false; });
-           });
+           [&](const State& s, Cu c, Block b) { return arrives1(s, c, b); },
+           [&](State& s, Cu c, Block b) { invalidate1(s, c, b); });
     // "The APU directory will invalidate the rL2, which in turn will invalidate the rL1 caches".
     r.rule({.name = "invalidation reaches rL2", .unit = "L2", .source = "4.3.1 Normal Write"}, over(agents, blocks),
-           [&, behind](const State& s, Agent a, Block b) {
-             return s.invalidation2(a, b) &&
-                    !behind(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
-           },
-           [&](State& s, Agent a, Block b) {
-             s.rl2(a, b) = ReadLine{};
-             s.invalidation2(a, b) = false;
-             const bool tell = !fault(FaultName::cpu_write_not_broadcast);
-             k.for_each(cus, [&](Cu c) {
-               k.when(machine.agent_of(c) == a, [&] {
-                 if (tell) send_invalidation1(s, c, b);
-                 k.for_each(threads, [&](ThreadIx t) {
-                   s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
-                 });
-               });
-             });
-             k.for_each(threads, [&](ThreadIx t) { s.awaited2(t, a, b) = false; });
-           });
+           [&](const State& s, Agent a, Block b) { return arrives2(s, a, b); },
+           [&](State& s, Agent a, Block b) { invalidate2(s, a, b); });
+  }
+
+  // No fill that it has to stay behind is still on its way.
+  [[nodiscard]] Bool arrives1(const State& s, Cu c, Block b) const {
+    return s.invalidation1(c, b) && !behind_fill(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+  }
+  [[nodiscard]] Bool arrives2(const State& s, Agent a, Block b) const {
+    return s.invalidation2(a, b) &&
+           !behind_fill(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+  }
+  template <class Where>
+  [[nodiscard]] Bool behind_fill(const State& s, Block b, ReadStage stage, Where&& where) const {
+    return k.exists(threads, [&](ThreadIx t) {
+      return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage &&
+             s.port(t).request.block == b;
+    });
+  }
+  void invalidate1(State& s, Cu c, Block b) const {
+    s.rl1(c, b) = ReadLine{};
+    s.invalidation1(c, b) = false;
+    k.for_each(threads, [&](ThreadIx t) { s.awaited1(t, c, b) = false; });
+  }
+  void invalidate2(State& s, Agent a, Block b) const {
+    s.rl2(a, b) = ReadLine{};
+    s.invalidation2(a, b) = false;
+    const bool tell = !fault(FaultName::cpu_write_not_broadcast);
+    k.for_each(cus, [&](Cu c) {
+      k.when(machine.agent_of(c) == a, [&] {
+        if (tell) send_invalidation1(s, c, b);
+        k.for_each(threads, [&](ThreadIx t) {
+          s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
+        });
+      });
+    });
+    k.for_each(threads, [&](ThreadIx t) { s.awaited2(t, a, b) = false; });
   }
 
   // "CPUs perform stores as normal with coherent write-back caches. The APU directory will invalidate the rL2

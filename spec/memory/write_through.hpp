@@ -572,11 +572,20 @@ struct Protocol {
     });
   }
 
+  [[nodiscard]] Bool looks_up(const State& s, ThreadIx t, Block b) const {
+    return on_gpu(s, t) && s.port(t).request.block == b &&
+           (asks(s, t, Operation::load) || asks(s, t, Operation::rmw));
+  }
+
   template <class Rules>
   void replacement_rules(Rules& r) const {
-    r.rule({.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional}, over(cus, blocks),
-           [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
-           [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
+    // Only an access that looks the block up can tell that it is gone.
+    r.deferrable({.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional}, over(cus, blocks),
+                 [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
+                 [&](const State& s, Cu c, Block b) {
+                   return k.exists(threads, [&](ThreadIx t) { return looks_up(s, t, b) && cu(t) == c; });
+                 },
+                 [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
     r.rule({.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional}, over(agents, blocks),
            [](const State& s, Agent a, Block b) { return s.l2(a, b).present; },
            [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });

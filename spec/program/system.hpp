@@ -14,12 +14,12 @@
 
 namespace lockstep {
 
-// Which blocks a program may still load, from each place in it: what lies in a read cache beyond that is dead.
-class FutureLoads {
+// Which blocks a program may still read, from each place in it: what lies in a read cache beyond that is dead.
+class FutureReads {
  public:
   using Blocks = std::uint32_t;  // a set, one bit a block
 
-  explicit FutureLoads(const Program& program) {
+  explicit FutureReads(const Program& program) {
     for (const Thread& thread : program.threads) from_.push_back(of_thread(program, thread));
   }
   [[nodiscard]] Blocks from(std::size_t thread, std::size_t pc) const {
@@ -37,7 +37,7 @@ class FutureLoads {
         const Instruction& i = thread.code[pc];
         Blocks blocks = i.opcode == Opcode::jump ? 0 : at[pc + 1];
         if (i.opcode == Opcode::jump || i.opcode == Opcode::branch) blocks |= at[static_cast<std::size_t>(i.target)];
-        if (i.opcode == Opcode::load) {
+        if (i.opcode == Opcode::load || i.opcode == Opcode::rmw) {
           blocks |= Blocks{1} << program.locations[static_cast<std::size_t>(i.location)].block;
         }
         changed |= blocks != at[pc];
@@ -143,9 +143,9 @@ class System {
 
  private:
   struct Wanted {
-    std::array<FutureLoads::Blocks, CuTag::capacity> cu;
-    std::array<FutureLoads::Blocks, AgentTag::capacity> agent;
-    FutureLoads::Blocks host;
+    std::array<FutureReads::Blocks, CuTag::capacity> cu;
+    std::array<FutureReads::Blocks, AgentTag::capacity> agent;
+    FutureReads::Blocks host;
     template <class Ix, class B>
     [[nodiscard]] bool by_cu(Ix c, B b) const {
       return ((cu[c.v] >> b.v) & 1U) != 0;
@@ -163,7 +163,7 @@ class System {
   K k_;
   Machine<K> machine_;
   std::shared_ptr<const Program> program_;
-  FutureLoads future_;
+  FutureReads future_;
   std::uint64_t fault_bits_;
   int variant_;
   bool memory_observed_;
