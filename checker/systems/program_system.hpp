@@ -69,7 +69,9 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   auto text = [program](const Instruction& i, int thread) { return print_instruction(i, *program, thread); };
   System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
                          variant_index(entry, options.variant), options.memory_observed);
-  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), options.reductions, std::move(text));
+  Reductions reductions = options.reductions;
+  reductions.links = reductions.links && !reorders_links(entry, options.faults);
+  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, std::move(text));
 }
 
 template <class Info>

@@ -43,6 +43,7 @@ struct Rule {
 struct Fault {
   std::string_view name;
   std::string_view what;
+  bool reorders_links = false;  // links no longer keep order, so their deliveries are never urgent
 };
 struct Variant {
   std::string_view name;

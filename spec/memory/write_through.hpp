@@ -81,8 +81,8 @@ inline constexpr std::array faults{
     Fault{"l1-copy-not-updated", "a store leaves the old word in its L1"},
     Fault{"l2-copy-not-updated", "a write passing L2 leaves the old word there"},
     Fault{"atomic-keeps-l1-copy", "an atomic performed beyond L1 leaves the old copy in its L1"},
-    Fault{"atomic-overtakes-writes", "an atomic is sent ahead of the writes on its link"},
-    Fault{"marker-overtakes-writes", "a release marker is sent ahead of the writes on its link"},
+    Fault{"atomic-overtakes-writes", "an atomic is sent ahead of the writes on its link", true},
+    Fault{"marker-overtakes-writes", "a release marker is sent ahead of the writes on its link", true},
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
 };
 

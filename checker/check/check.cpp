@@ -1,0 +1,230 @@
+// Exploration with everything switched on, and its report.
+#include "checker/check/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t line_width = 79;
+
+ExploreOptions explore_options(const CheckOptions& options) {
+  ExploreOptions explore;
+  explore.threads = options.limits.threads;
+  explore.memory_limit = options.limits.memory;
+  explore.time_limit = options.limits.time;
+  explore.interrupted = options.limits.interrupted;
+  explore.deadlocks = options.deadlocks;
+  explore.progress = options.on_progress;
+  return explore;
+}
+
+void judge(CheckRun& run, const Model& model) {
+  const auto keep = [&](TraceEnd end, std::string what) {
+    run.status = CheckStatus::violated;
+    run.counterexample = record(run.subject, model, run.exploration.trace, end, std::move(what));
+    run.exploration.trace = {};
+  };
+  switch (run.exploration.verdict) {
+    case Verdict::holds:
+      break;
+    case Verdict::invariant:
+      keep(TraceEnd::invariant, model.invariants().at(static_cast<std::size_t>(run.exploration.violated)));
+      break;
+    case Verdict::deadlock:
+      keep(TraceEnd::deadlock, "");
+      break;
+    case Verdict::out_of_time:
+      run.status = CheckStatus::inconclusive;
+      run.message = "out of time";
+      break;
+    case Verdict::out_of_memory:
+      run.status = CheckStatus::inconclusive;
+      run.message = "out of memory";
+      break;
+    case Verdict::interrupted:
+      run.status = CheckStatus::interrupted;
+      run.message = "interrupted";
+      break;
+  }
+}
+
+double per(double amount, double whole) {
+  return whole > 0 ? amount / whole : 0;
+}
+
+// "1.20 M": three digits, for lines that must stay short.
+std::string short_number(double n) {
+  constexpr std::array units{"", " k", " M", " G", " T"};
+  std::size_t unit = 0;
+  while (n >= 999.5 && unit + 1 < units.size()) {
+    n /= 1000;
+    ++unit;
+  }
+  const int decimals = unit == 0 || n >= 99.95 ? 0 : (n >= 9.995 ? 1 : 2);
+  return fmt::format("{:.{}f}{}", n, decimals, units[unit]);
+}
+
+std::string verdict_text(const CheckRun& run) {
+  switch (run.status) {
+    case CheckStatus::holds:
+      return "holds in every reachable state";
+    case CheckStatus::violated:
+      return trace_end_text(*run.counterexample);
+    case CheckStatus::inconclusive:
+    case CheckStatus::interrupted:
+      return fmt::format("inconclusive: {}", run.message);
+    case CheckStatus::error:
+      return run.message;
+  }
+  return {};
+}
+
+std::string_view word(CheckStatus status) {
+  constexpr std::array<std::string_view, 5> words{"holds", "violated", "inconclusive", "interrupted",
+                                                  "error"};
+  return words.at(static_cast<std::size_t>(status));
+}
+
+std::string title(const CheckRun& run) {
+  std::string text = run.subject.description();
+  if (run.subject.program) text += " running " + run.subject.program->name;
+  return text;
+}
+
+nlohmann::json run_json(const CheckRun& run) {
+  const ExploreResult& e = run.exploration;
+  nlohmann::json out{
+      {"system", run.subject.name()},
+      {"faults", run.subject.options.faults},
+      {"sizes", run.subject.options.sizes},
+      {"program", run.subject.program ? nlohmann::json(run.subject.program->name) : nlohmann::json()},
+      {"verdict", word(run.status)}};
+  if (!run.message.empty()) out["message"] = run.message;
+  if (run.status == CheckStatus::error) return out;
+  out["states"] = e.states;
+  out["transitions"] = e.transitions;
+  out["depth"] = e.depth;
+  out["seconds"] = e.seconds;
+  out["memory_bytes"] = e.memory;
+  out["state_bits"] = e.state_bits;
+  if (run.counterexample) {
+    out["violated"] = trace_end_text(*run.counterexample);
+    out["trace"] = trace_json(*run.counterexample);
+  }
+  return out;
+}
+
+}  // namespace
+
+CheckRun check(const Subject& subject, const CheckOptions& options) {
+  CheckRun run;
+  run.subject = subject;
+  try {
+    const std::unique_ptr<Model> model = subject.build();
+    run.rules = model->rules();
+    run.exploration = explore(*model, explore_options(options));
+    judge(run, *model);
+  } catch (...) {
+    const RunError error =
+        describe_error(std::current_exception(), subject.program ? *subject.program : Program{});
+    run.status = error.status == RunStatus::error ? CheckStatus::error : CheckStatus::inconclusive;
+    run.message = error.message;
+  }
+  return run;
+}
+
+RuleCoverage coverage_of(std::span<const CheckRun> runs) {
+  RuleCoverage coverage;
+  for (const CheckRun& run : runs) coverage.add(run.subject.name(), run.rules, run.exploration.fired);
+  return coverage;
+}
+
+std::string check_text(const CheckRun& run) {
+  const ExploreResult& e = run.exploration;
+  std::string text = fmt::format("Check {}\n", title(run));
+  if (run.status == CheckStatus::error) return text + run.message + "\n";
+  const auto states = static_cast<double>(e.states);
+  text += fmt::format("  States       {}, depth {}\n", e.states, e.depth);
+  text += fmt::format("  Transitions  {}\n", e.transitions);
+  text += fmt::format("  Time         {:.2f} s, {} states a second\n", e.seconds,
+                      short_number(per(states, e.seconds)));
+  text += fmt::format("  Memory       {}B, {:.1f} bytes a state of {} bits\n",
+                      short_number(static_cast<double>(e.memory)), per(static_cast<double>(e.memory), states),
+                      e.state_bits);
+  text += fmt::format("  Verdict      {}\n", verdict_text(run));
+  if (run.counterexample) text += trace_text(*run.counterexample);
+  return text;
+}
+
+std::string check_summary_text(std::span<const CheckRun> runs, std::size_t planned) {
+  std::string text;
+  const RuleCoverage coverage = coverage_of(runs);
+  const bool whole = std::all_of(runs.begin(), runs.end(),
+                                 [](const CheckRun& run) { return run.status == CheckStatus::holds; });
+  for (const std::string& system : coverage.systems()) {
+    const std::vector<RuleDescription> silent = coverage.never_fired(system);
+    if (silent.empty()) {
+      text += "Every rule fired.\n";
+    } else {
+      text += fmt::format("{} rule{} {}:\n", silent.size(), silent.size() == 1 ? "" : "s",
+                          whole ? "never fired" : "had not fired when the search ended");
+      text += rules_text(silent);
+    }
+  }
+  std::array<std::size_t, 5> counts{};
+  double seconds = 0;
+  for (const CheckRun& run : runs) {
+    ++counts.at(static_cast<std::size_t>(run.status));
+    seconds += run.exploration.seconds;
+  }
+  std::string verdicts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0)
+      verdicts +=
+          fmt::format("{}{} {}", verdicts.empty() ? "" : ", ", counts[i], word(static_cast<CheckStatus>(i)));
+  }
+  text += fmt::format("{} of {} run{}: {}, {:.1f} s\n", runs.size(), planned, planned == 1 ? "" : "s",
+                      verdicts, seconds);
+  return text;
+}
+
+std::string progress_text(const std::string& name, const Progress& progress) {
+  const auto states = static_cast<double>(progress.states);
+  const std::string figures =
+      fmt::format("  {} states  {}/s  depth {}  {} waiting  {}B  {:.0f} s", short_number(states),
+                  short_number(per(states, progress.seconds)), progress.depth,
+                  short_number(static_cast<double>(progress.waiting)),
+                  short_number(static_cast<double>(progress.memory)), progress.seconds);
+  const std::size_t room = line_width - std::min(line_width, figures.size());
+  return name.substr(0, room) + figures.substr(0, line_width);
+}
+
+nlohmann::json check_json(std::span<const CheckRun> runs, const std::vector<std::string>& errors) {
+  nlohmann::json out{{"schema", "lockstep.check/1"}, {"runs", nlohmann::json::array()}, {"errors", errors}};
+  for (const CheckRun& run : runs) out["runs"].push_back(run_json(run));
+  out["never_fired"] = nlohmann::json::array();
+  const RuleCoverage coverage = coverage_of(runs);
+  for (const std::string& system : coverage.systems()) {
+    for (const RuleDescription& rule : coverage.never_fired(system)) {
+      out["never_fired"].push_back({{"rule", rule.name}, {"unit", rule.unit}, {"source", rule.source}});
+    }
+  }
+  return out;
+}
+
+int exit_status(std::span<const CheckRun> runs, bool bad_input) {
+  const auto any = [&](CheckStatus status) {
+    return std::any_of(runs.begin(), runs.end(), [&](const CheckRun& run) { return run.status == status; });
+  };
+  if (any(CheckStatus::interrupted)) return 130;
+  if (bad_input || any(CheckStatus::error)) return 2;
+  if (any(CheckStatus::violated)) return 1;
+  return any(CheckStatus::inconclusive) ? 3 : 0;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+// Verifies a system: every reachable state, every invariant, every assertion of its program, no deadlock.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checker/check/coverage.hpp"
+#include "checker/explore/explorer.hpp"
+#include "checker/litmus/runner.hpp"
+#include "checker/trace/subject.hpp"
+#include "checker/trace/trace.hpp"
+
+namespace lockstep {
+
+struct CheckOptions {
+  RunLimits limits;
+  bool deadlocks = true;
+  std::function<void(const Progress&)> on_progress;  // a few times a second, from the calling thread
+};
+
+enum class CheckStatus : std::uint8_t { holds, violated, inconclusive, interrupted, error };
+
+struct CheckRun {
+  Subject subject;
+  CheckStatus status = CheckStatus::holds;
+  std::string message;        // why it is inconclusive or an error
+  ExploreResult exploration;  // without its trace
+  std::vector<RuleDescription> rules;
+  std::optional<RecordedTrace> counterexample;
+};
+
+// Explores a subject that is complete, with its program where it needs one. Whatever the subject or a limit
+// does wrong ends in a status, not in an exception.
+CheckRun check(const Subject& subject, const CheckOptions& options);
+
+RuleCoverage coverage_of(std::span<const CheckRun> runs);
+
+// What was explored, how fast, the verdict, and the counterexample step by step.
+std::string check_text(const CheckRun& run);
+// After all runs: the rules that never fired, and the verdicts counted. `planned` runs were meant.
+std::string check_summary_text(std::span<const CheckRun> runs, std::size_t planned);
+// At most 79 characters: "mp-agent  1.20 M states  350 k/s  depth 120  30.1 k waiting  1.2 GB  12 s".
+std::string progress_text(const std::string& name, const Progress& progress);
+
+// Schema lockstep.check/1.
+nlohmann::json check_json(std::span<const CheckRun> runs, const std::vector<std::string>& errors);
+
+// 130 interrupted, 2 bad input, 1 violated, 3 a limit was reached, else 0: the first that applies.
+int exit_status(std::span<const CheckRun> runs, bool bad_input);
+
+}  // namespace lockstep

@@ -1,0 +1,121 @@
+// Evaluates formulas on outcomes, and counts.
+#include "checker/litmus/condition.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace lockstep {
+
+namespace {
+
+bool same_term(const ConditionTerm& left, const ConditionTerm& right) {
+  return left.kind == right.kind && left.thread == right.thread && left.index == right.index;
+}
+
+std::int32_t value_of(const ConditionTerm& term, const LitmusTest& test, const Outcome& outcome) {
+  if (term.kind == ConditionTerm::Kind::constant) return term.value;
+  for (std::size_t i = 0; i < test.observed.size(); ++i) {
+    if (same_term(test.observed[i], term)) return outcome.at(i);
+  }
+  throw std::logic_error("a condition names what its test does not observe");
+}
+
+bool holds(Comparison comparison, std::int32_t left, std::int32_t right) {
+  switch (comparison) {
+    case Comparison::equal:
+      return left == right;
+    case Comparison::not_equal:
+      return left != right;
+    case Comparison::less:
+      return left < right;
+    case Comparison::greater_equal:
+      return left >= right;
+    case Comparison::greater:
+      return left > right;
+    case Comparison::less_equal:
+      return left <= right;
+  }
+  return false;
+}
+
+template <class Enum, std::size_t N>
+std::string_view pick(Enum value, const std::array<std::string_view, N>& words) {
+  return words.at(static_cast<std::size_t>(value));
+}
+
+}  // namespace
+
+bool satisfies(const Formula& formula, const LitmusTest& test, const Outcome& outcome) {
+  const auto child_holds = [&](const Formula& child) { return satisfies(child, test, outcome); };
+  const std::vector<Formula>& children = formula.children;
+  switch (formula.kind) {
+    case Formula::Kind::truth:
+      return formula.truth;
+    case Formula::Kind::compare:
+      return holds(formula.comparison, value_of(formula.left, test, outcome),
+                   value_of(formula.right, test, outcome));
+    case Formula::Kind::not_:
+      return !child_holds(children.at(0));
+    case Formula::Kind::and_:
+      return std::all_of(children.begin(), children.end(), child_holds);
+    case Formula::Kind::or_:
+      return std::any_of(children.begin(), children.end(), child_holds);
+  }
+  return false;
+}
+
+bool observes_memory(const LitmusTest& test) {
+  return std::any_of(test.observed.begin(), test.observed.end(),
+                     [](const ConditionTerm& term) { return term.kind == ConditionTerm::Kind::location; });
+}
+
+Observation Tally::observation() const {
+  if (positive == 0) return Observation::never;
+  return negative == 0 ? Observation::always : Observation::sometimes;
+}
+
+bool Tally::validates(Quantifier quantifier) const {
+  switch (quantifier) {
+    case Quantifier::exists:
+      return positive > 0;
+    case Quantifier::not_exists:
+      return positive == 0;
+    case Quantifier::forall:
+      return negative == 0;
+  }
+  return false;
+}
+
+Tally tally(const LitmusTest& test, std::span<const Outcome> outcomes) {
+  Tally counts;
+  for (const Outcome& outcome : outcomes) {
+    if (!satisfies(test.filter, test, outcome)) continue;
+    ++(satisfies(test.condition, test, outcome) ? counts.positive : counts.negative);
+  }
+  return counts;
+}
+
+std::string outcome_text(const LitmusTest& test, const Outcome& outcome) {
+  std::string text;
+  for (std::size_t i = 0; i < test.observed.size(); ++i) {
+    if (i > 0) text += ' ';
+    text += print(test.observed[i], test.program) + "=" + std::to_string(outcome.at(i)) + ";";
+  }
+  return text;
+}
+
+std::string_view word(Observation observation) {
+  return pick(observation, std::array<std::string_view, 3>{"never", "sometimes", "always"});
+}
+std::string_view herd_word(Observation observation) {
+  return pick(observation, std::array<std::string_view, 3>{"Never", "Sometimes", "Always"});
+}
+std::string_view herd_expectation(Quantifier quantifier) {
+  return pick(quantifier, std::array<std::string_view, 3>{"Allowed", "Forbidden", "Required"});
+}
+std::string_view word(Quantifier quantifier) {
+  return pick(quantifier, std::array<std::string_view, 3>{"exists", "~exists", "forall"});
+}
+
+}  // namespace lockstep

@@ -1,0 +1,184 @@
+// One job a fault, running the tests in order until enough of them have killed it. What does not depend on
+// the fault (SC outcomes, races, the run without the fault) is found once, by the first job that asks.
+#include "checker/litmus/faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "checker/support/jobs.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A value found on first use, by whichever thread comes first.
+template <class T>
+class Once {
+ public:
+  template <class Find>
+  const T& get(Find&& find) {
+    std::call_once(found_, [&] { value_ = find(); });
+    return value_;
+  }
+
+ private:
+  std::once_flag found_;
+  T value_{};
+};
+
+class FaultSuite {
+ public:
+  FaultSuite(const LitmusTests& tests, const FaultOptions& options)
+      : tests_(tests),
+        options_(options),
+        known_(tests.size()),
+        faults_(options.system.system->faults),
+        reports_(faults_.size()) {
+    const auto at_once =
+        std::clamp<std::size_t>(options.limits.threads, 1, std::max<std::size_t>(1, faults_.size()));
+    each_ = options.limits;
+    each_.threads = static_cast<unsigned>(std::max<std::size_t>(1, options.limits.threads / at_once));
+    each_.memory = options.limits.memory / at_once;
+  }
+
+  SuiteTotals run() {
+    run_jobs(
+        faults_.size(), options_.limits.threads, [this](std::size_t i) { test_fault(i); },
+        [this] { attend(); });
+    totals_.interrupted = interrupted();
+    totals_.seconds = seconds();
+    return totals_;
+  }
+
+ private:
+  // What is known of a test without the fault.
+  struct Known {
+    Once<SystemRun> sc;
+    Once<SystemRun> sound;
+    Once<bool> race_free;
+  };
+  struct Slot {
+    FaultReport report;
+    std::atomic<bool> begun{false};
+    std::atomic<bool> ended{false};
+  };
+  [[nodiscard]] bool interrupted() const {
+    return options_.limits.interrupted != nullptr &&
+           options_.limits.interrupted->load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  void test_fault(std::size_t index) {
+    Slot& slot = reports_[index];
+    FaultReport& report = slot.report;
+    const auto start = Clock::now();
+    report.fault = faults_[index].name;
+    report.what = faults_[index].what;
+    slot.begun = !interrupted();
+    Subject faulty = options_.system;
+    faulty.options.faults.push_back(report.fault);
+    for (std::size_t t = 0; t < tests_.size() && !report.enough && !interrupted(); ++t)
+      try_test(t, faulty, report);
+    report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    slot.ended = true;
+  }
+
+  void try_test(std::size_t t, const Subject& faulty, FaultReport& report) {
+    const LitmusTest& test = *tests_[t];
+    const SystemRun run = run_on_system(test, faulty, each_);
+    ++report.tests;
+    if (run.status == RunStatus::error) {
+      report.errors.push_back(run.message);
+      return;
+    }
+    const std::string cause = fault_shown(t, run);
+    if (!cause.empty() && fault_shown(t, without_fault(t)).empty()) {
+      report.killers.push_back(fmt::format("{} ({})", test.name, cause));
+      report.enough = report.killers.size() >= options_.enough;
+    } else if (inconclusive(run.status)) {
+      ++report.inconclusive;
+    }
+  }
+
+  // What a run does that it must not, in a word, or nothing.
+  std::string fault_shown(std::size_t t, const SystemRun& run) {
+    if (failed(run.status)) return std::string(word(run.status));
+    if (beyond_sc(run, on_sc(t)) && race_free(t)) return "outcome";
+    return {};
+  }
+
+  const SystemRun& on_sc(std::size_t t) {
+    return known_[t].sc.get([&] {
+      Subject sc = subject_named("sc");
+      sc.options.reductions = options_.system.options.reductions;
+      return run_on_system(*tests_[t], sc, each_);
+    });
+  }
+  const SystemRun& without_fault(std::size_t t) {
+    return known_[t].sound.get([&] { return run_on_system(*tests_[t], options_.system, each_); });
+  }
+  bool race_free(std::size_t t) {
+    return known_[t].race_free.get([&] {
+      RaceOptions options;
+      options.models = {RaceModel::hrf_indirect};
+      options.explore.threads = each_.threads;
+      options.explore.memory_limit = each_.memory;
+      options.explore.time_limit = each_.time;
+      options.explore.interrupted = each_.interrupted;
+      const RaceReport races = analyse_races(tests_[t]->program, options);
+      const auto free = [](const RaceVerdict& verdict) { return verdict.answer == RaceAnswer::race_free; };
+      return races.judged && std::any_of(races.verdicts.begin(), races.verdicts.end(), free);
+    });
+  }
+
+  void attend() {
+    for (; next_ < reports_.size() && reports_[next_].ended; ++next_) {
+      const Slot& slot = reports_[next_];
+      if (!slot.begun) {
+        ++totals_.skipped;
+        continue;
+      }
+      count(slot.report);
+      if (options_.on_report) options_.on_report(slot.report);
+    }
+    if (options_.on_progress) options_.on_progress({next_, reports_.size(), seconds()});
+  }
+
+  void count(const FaultReport& report) {
+    ++totals_.tests;
+    if (!report.alive()) {
+      ++totals_.as_expected;
+    } else if (!report.errors.empty()) {
+      ++totals_.errors;
+    } else if (report.inconclusive > 0 || interrupted()) {
+      ++totals_.inconclusive;
+    } else {
+      ++totals_.differing;
+    }
+  }
+
+  const LitmusTests& tests_;
+  const FaultOptions& options_;
+  RunLimits each_;
+  std::vector<Known> known_;
+  std::span<const Fault> faults_;
+  std::vector<Slot> reports_;
+  std::size_t next_ = 0;
+  Clock::time_point start_ = Clock::now();
+  SuiteTotals totals_;
+};
+
+}  // namespace
+
+SuiteTotals run_faults(const LitmusTests& tests, const FaultOptions& options) {
+  return FaultSuite(tests, options).run();
+}
+
+}  // namespace lockstep

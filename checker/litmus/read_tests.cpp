@@ -1,0 +1,112 @@
+// Finds litmus files and reads them; one that cannot be read costs none of the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "checker/litmus/suite.hpp"
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every .litmus file in and below a folder, in order of path.
+std::vector<std::string> files_below(const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".litmus") found.push_back(it->path().generic_string());
+  }
+  if (error) throw BadInput(Diagnostic{folder.string(), {}, "cannot be read: " + error.message(), {}, {}});
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& home, Clients clients_below) : home_(home), clients_(clients_below) {}
+
+  void read(const std::string& path) {
+    try {
+      std::error_code error;
+      if (fs::is_directory(path, error)) {
+        read_folder(path);
+      } else if (fs::exists(path, error)) {
+        read_file(path, Clients::include);
+      } else {
+        read_file(named(path), Clients::include);
+      }
+    } catch (const BadInput& bad) {
+      result.errors.emplace_back(bad.what());
+    }
+  }
+
+  SuiteFiles result;
+
+ private:
+  void read_folder(const std::string& folder) {
+    const std::vector<std::string> files = files_below(folder);
+    if (files.empty()) throw BadInput(Diagnostic{folder, {}, "holds no .litmus file", {}, {}});
+    const std::size_t before = result.tests.size() + result.errors.size();
+    for (const std::string& file : files) read_file(file, clients_);
+    if (result.tests.size() + result.errors.size() == before && !seen_before_) {
+      throw BadInput(Diagnostic{folder,
+                                {},
+                                "holds only clients, which never end",
+                                "explore them with `lockstep check SYSTEM --program FILE`, or name the files",
+                                {}});
+    }
+  }
+
+  void read_file(const std::string& file, Clients clients) {
+    std::error_code error;
+    if (!seen_.insert(fs::weakly_canonical(file, error).string()).second) {
+      seen_before_ = true;
+      return;
+    }
+    try {
+      auto test = std::make_shared<const LitmusTest>(read_litmus(file));
+      if (clients == Clients::include || !has_tag(*test, "client")) result.tests.push_back(std::move(test));
+    } catch (const BadInput& bad) {
+      result.errors.emplace_back(bad.what());
+    }
+  }
+
+  // The file of the test that bears this name.
+  [[nodiscard]] std::string named(const std::string& name) const {
+    std::error_code error;
+    std::vector<std::string> names;
+    if (name.find('/') == std::string::npos && fs::is_directory(home_, error)) {
+      for (const std::string& file : files_below(home_)) {
+        names.push_back(fs::path(file).stem().string());
+        if (names.back() == name || names.back() + ".litmus" == name) return file;
+      }
+    }
+    const std::string near = nearest(name, names);
+    throw BadInput(Diagnostic{name,
+                              {},
+                              names.empty() ? "no such file or folder" : "no such file, folder or test",
+                              near.empty() ? "" : fmt::format("did you mean '{}'?", near),
+                              {}});
+  }
+
+  const std::string& home_;
+  Clients clients_;  // in folders; a file that is named is wanted
+  std::set<std::string> seen_;
+  bool seen_before_ = false;
+};
+
+}  // namespace
+
+SuiteFiles read_tests(std::span<const std::string> paths, const std::string& home, Clients clients) {
+  Reader reader(home, clients);
+  for (const std::string& path : paths) reader.read(path);
+  return std::move(reader.result);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,63 @@
+// What a litmus run prints: blocks in herd's format, races and conformance, the summary table, and JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "checker/litmus/faults.hpp"
+#include "checker/litmus/suite.hpp"
+
+namespace lockstep {
+
+constexpr std::size_t page_width = 80;
+
+// ---- text
+// --------------------------------------------------------------------------------------------------
+
+// One test on one system, as herd prints it, with a line on the exploration before the time.
+std::string herd_block(const LitmusTest& test, const SystemRun& run);
+
+// A test's blocks, its races, its conformance, and its findings with their executions.
+std::string report_text(const TestReport& report);
+
+// One line each: "mp-agent on quick-release: never, expected always".
+std::vector<std::string> finding_lines(const TestReport& report);
+
+// Tests by systems, at most page_width wide; more systems than fit make a table each few.
+class SummaryTable {
+ public:
+  explicit SummaryTable(const std::vector<Subject>& systems);
+  void add(const TestReport& report);
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  // With a line on each mark that occurs.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Row {
+    std::string test;
+    std::vector<std::string> cells;
+  };
+  std::vector<std::string> systems_;
+  std::vector<Row> rows_;
+};
+
+// "70 tests on 3 systems: 70 as expected, 0 differing, 0 inconclusive, 0 errors, 12.3 s".
+std::string totals_text(const SuiteTotals& totals, std::size_t systems);
+
+// Faults by the tests that kill them, with a last line that counts.
+std::string fault_table(const std::vector<FaultReport>& reports, std::string_view system,
+                        const SuiteTotals& totals);
+
+// ---- JSON
+// --------------------------------------------------------------------------------------------------
+
+nlohmann::json report_json(const TestReport& report);
+// Schema lockstep.litmus/1.
+nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector<std::string>& errors,
+                          const SuiteTotals& totals);
+// Schema lockstep.faults/1.
+nlohmann::json faults_json(const std::vector<FaultReport>& reports, const Subject& system,
+                           const SuiteTotals& totals);
+
+}  // namespace lockstep

@@ -1,0 +1,170 @@
+// Explores program x memory system, collecting the outcomes of proper ends.
+//
+// Outcomes, deadlocks and failed assertions survive every reduction; the memory system's own invariants need
+// not hold between the states that a reduction keeps, so they are not asked here (`lockstep check` asks
+// them).
+#include "checker/litmus/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <set>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+// A model of which only the program's assertions are checked; they are the first invariant of every system
+// that runs programs.
+class AssertionsOnly final : public Model {
+ public:
+  explicit AssertionsOnly(const Model& model) : model_(model) {}
+  [[nodiscard]] unsigned state_bits() const override { return model_.state_bits(); }
+  void initial(Successors& out) const override { model_.initial(out); }
+  void expand(const std::uint64_t* state, Successors& out) const override {
+    model_.expand(state, out);
+    if (out.violated > 0) out.violated = -1;
+  }
+  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
+    return model_.proper_end(state);
+  }
+  [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
+  [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
+      const std::uint64_t* state) const override {
+    return model_.fields(state);
+  }
+  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state,
+                                                  const Firing& firing) const override {
+    return model_.narrate(state, firing);
+  }
+  [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
+    return model_.narrate_initial(index);
+  }
+
+ private:
+  const Model& model_;
+};
+
+RunStatus status_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds:
+      return RunStatus::complete;
+    case Verdict::invariant:
+      return RunStatus::assertion;
+    case Verdict::deadlock:
+      return RunStatus::deadlock;
+    case Verdict::out_of_time:
+      return RunStatus::out_of_time;
+    case Verdict::out_of_memory:
+      return RunStatus::out_of_memory;
+    case Verdict::interrupted:
+      return RunStatus::interrupted;
+  }
+  return RunStatus::error;
+}
+
+ExploreOptions explore_options(const RunLimits& limits) {
+  ExploreOptions options;
+  options.threads = limits.threads;
+  options.memory_limit = limits.memory;
+  options.time_limit = limits.time;
+  options.interrupted = limits.interrupted;
+  return options;
+}
+
+Subject with_program(Subject subject, const LitmusTest& test) {
+  subject.program = std::make_shared<const Program>(test.program);
+  subject.options.memory_observed = observes_memory(test);
+  return subject;
+}
+
+Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state) {
+  Outcome outcome;
+  outcome.reserve(test.observed.size());
+  for (const ConditionTerm& term : test.observed) {
+    outcome.push_back(term.kind == ConditionTerm::Kind::location
+                          ? model.final_location(state, term.index)
+                          : model.final_register(state, term.thread, term.index));
+  }
+  return outcome;
+}
+
+void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
+  const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
+  const AssertionsOnly question(*model);
+  std::set<Outcome> outcomes;
+  ExploreOptions options = explore_options(limits);
+  options.on_end = [&](const std::uint64_t* state) { outcomes.insert(outcome_at(test, *model, state)); };
+  run.exploration = explore(question, options);
+  run.status = status_of(run.exploration.verdict);
+  run.outcomes.assign(outcomes.begin(), outcomes.end());
+  run.tally = tally(test, run.outcomes);
+  if (failed(run.status)) {
+    const bool asserted = run.status == RunStatus::assertion;
+    run.failure = record(run.subject, *model, run.exploration.trace,
+                         asserted ? TraceEnd::invariant : TraceEnd::deadlock,
+                         asserted ? model->invariants().front() : "");
+    run.exploration.trace = {};
+  }
+}
+
+}  // namespace
+
+std::string_view word(RunStatus status) {
+  constexpr std::array<std::string_view, 7> words{"complete",      "deadlock",    "assertion", "out of time",
+                                                  "out of memory", "interrupted", "error"};
+  return words.at(static_cast<std::size_t>(status));
+}
+
+RunError describe_error(const std::exception_ptr& error, const Program& program) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const BadInput& bad) {
+    return {RunStatus::error, bad.what()};
+  } catch (const ValueOutOfRange& bad) {
+    return {
+        RunStatus::error,
+        BadInput(
+            fmt::format("'{}' computes {}, outside of {}..{}", program.name, bad.value, bad.range.low,
+                        bad.range.high),
+            "bound what it computes in loops: count with `inc`, which wraps at its operand, mask with `and`, "
+            "or unroll the loop")
+            .what()};
+  } catch (const std::bad_alloc&) {
+    return {RunStatus::out_of_memory, "the machine has no memory left"};
+  }
+}
+
+SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits) {
+  SystemRun run;
+  run.subject = with_program(std::move(subject), test);
+  run.system = run.subject.name();
+  try {
+    explore_outcomes(test, limits, run);
+  } catch (...) {
+    const RunError error = describe_error(std::current_exception(), test.program);
+    run.status = error.status;
+    run.message = error.message;
+  }
+  return run;
+}
+
+std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,
+                                          const std::function<bool(const Outcome&)>& wanted) {
+  const Subject whole = with_program(std::move(subject), test);
+  const std::unique_ptr<ProgramModel> model = whole.build_with_program();
+  const Trace trace = find_end(*model, explore_options(limits), [&](const std::uint64_t* state) {
+    return wanted(outcome_at(test, *model, state));
+  });
+  if (trace.steps.empty()) return std::nullopt;
+  const Outcome outcome = outcome_at(test, *model, trace.steps.back().state.data());
+  return record(whole, *model, trace, TraceEnd::outcome, outcome_text(test, outcome));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,133 @@
+// Names of subjects, and building their models.
+#include "checker/trace/subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+std::string Subject::name() const {
+  std::string text(system->name);
+  if (options.variant != "default") text += "/" + options.variant;
+  return text;
+}
+
+std::string Subject::description() const {
+  std::string text = name();
+  for (const std::string& fault : options.faults) text += ", fault " + fault;
+  for (const auto& [size, value] : options.sizes) text += fmt::format(", {}={}", size, value);
+  return text;
+}
+
+std::unique_ptr<Model> Subject::build() const {
+  if (!system->runs_programs) return system->build_closed(options);
+  return build_with_program();
+}
+
+std::unique_ptr<ProgramModel> Subject::build_with_program() const {
+  if (!system->runs_programs) throw BadInput(fmt::format("{} runs no programs", system->name));
+  if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
+  return system->build(program, options);
+}
+
+Subject subject_named(std::string_view name) {
+  Subject subject;
+  subject.system = &find_system(name, subject.options);
+  return subject;
+}
+
+namespace {
+
+// Gives `name` to every subject whose system has it among `names_of(system)`.
+template <class NamesOf, class Give>
+void give(std::string_view what, const std::string& name, std::span<Subject> subjects, NamesOf&& names_of,
+          Give&& give) {
+  std::vector<std::string> all;
+  bool known = false;
+  for (Subject& subject : subjects) {
+    const std::vector<std::string> names = names_of(*subject.system);
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      give(subject);
+      known = true;
+    }
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  if (known) return;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const std::string whose = subjects.size() == 1 ? fmt::format("{} has no {}", subjects[0].system->name, what)
+                                                 : fmt::format("none of the systems has a {}", what);
+  throw BadInput(fmt::format("{} '{}'", whose, name), suggestion(name, all));
+}
+
+template <class Range>
+std::vector<std::string> names_in(const Range& range) {
+  std::vector<std::string> names;
+  for (const auto& one : range) names.emplace_back(one.name);
+  return names;
+}
+
+void set_variant(Subject& subject, const std::string& variant) {
+  if (subject.options.variant != "default" && subject.options.variant != variant) {
+    throw BadInput(fmt::format("'{}' names another variant than '{}'", subject.name(), variant));
+  }
+  subject.options.variant = variant;
+}
+
+}  // namespace
+
+void apply_shared(const SharedOptions& shared, std::span<Subject> subjects) {
+  if (!shared.variant.empty()) {
+    give(
+        "variant", shared.variant, subjects,
+        [](const SystemEntry& system) { return names_in(system.variants); },
+        [&](Subject& subject) { set_variant(subject, shared.variant); });
+  }
+  for (const std::string& fault : shared.faults) {
+    give(
+        "fault", fault, subjects, [](const SystemEntry& system) { return names_in(system.faults); },
+        [&](Subject& subject) { subject.options.faults.push_back(fault); });
+  }
+  for (const auto& [size, value] : shared.sizes) {
+    give(
+        "size", size, subjects, [](const SystemEntry& system) { return names_in(system.sizes); },
+        [&, s = size, v = value](Subject& subject) { subject.options.sizes[s] = v; });
+  }
+}
+
+std::pair<std::string, int> parse_size(std::string_view text) {
+  const auto equals = text.find('=');
+  int value = 0;
+  bool good = equals != std::string_view::npos && equals > 0;
+  if (good) {
+    const std::string_view number = text.substr(equals + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    good = error == std::errc() && end == number.data() + number.size() && value > 0;
+  }
+  if (!good)
+    throw BadInput(fmt::format("'{}' is not a size", text), "write NAME=NUMBER, such as s-fifo1-entries=2");
+  return {std::string(text.substr(0, equals)), value};
+}
+
+Reductions reductions_without(std::span<const std::string> names) {
+  Reductions reductions;
+  const std::vector<std::pair<std::string, bool*>> switches{{"local", &reductions.local},
+                                                            {"links", &reductions.links},
+                                                            {"dead", &reductions.dead},
+                                                            {"defer", &reductions.defer}};
+  std::vector<std::string> known;
+  for (const auto& [name, value] : switches) known.push_back(name);
+  for (const std::string& name : names) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      throw BadInput(fmt::format("there is no reduction '{}'", name), suggestion(name, known));
+    *switches[static_cast<std::size_t>(found - known.begin())].second = false;
+  }
+  return reductions;
+}
+
+}  // namespace lockstep

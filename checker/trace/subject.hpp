@@ -1,0 +1,55 @@
+// What a run explores: a system with its options and, for a memory system, the program that runs on it.
+//
+// A Subject says everything that a trace file needs to build the same model again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explore/model.hpp"
+#include "checker/systems/registry.hpp"
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+struct Subject {
+  const SystemEntry* system = nullptr;
+  SystemOptions options;
+  std::shared_ptr<const Program> program;  // null where the system runs none
+
+  // As people name it on the command line, without faults and sizes: "quick-release/split-fifo".
+  [[nodiscard]] std::string name() const;
+  // The name together with what differs from the defaults: "quick-release, fault early-ack,
+  // s-fifo1-entries=2".
+  [[nodiscard]] std::string description() const;
+  // Throws BadInput where options or program do not fit the system.
+  [[nodiscard]] std::unique_ptr<Model> build() const;
+  // The same for a system that runs programs.
+  [[nodiscard]] std::unique_ptr<ProgramModel> build_with_program() const;
+};
+
+// "quick-release" or "quick-release/split-fifo"; throws BadInput with the nearest name.
+Subject subject_named(std::string_view name);
+
+// What a user asks of several systems at once.
+struct SharedOptions {
+  std::string variant;  // empty: as each was named
+  std::vector<std::string> faults;
+  std::map<std::string, int> sizes;
+};
+
+// Gives each subject those of the options that its system knows. Throws BadInput, with the nearest name, on
+// one that no system knows, and on a variant for a subject that was named with another.
+void apply_shared(const SharedOptions& shared, std::span<Subject> subjects);
+
+// "s-fifo1-entries=2"; throws BadInput on anything else.
+std::pair<std::string, int> parse_size(std::string_view text);
+
+// All reductions but those named: "local", "links", "dead", "defer". Throws BadInput with the nearest name.
+Reductions reductions_without(std::span<const std::string> names);
+
+}  // namespace lockstep

@@ -1,0 +1,217 @@
+// Traces as JSON, schema lockstep.trace/1: the subject (with its program's text), the claim about the last
+// state, and for each step the rule, its parameters, what changed, and the packed state in hexadecimal.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "checker/litmus/test.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/trace/trace.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view schema = "lockstep.trace/1";
+constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
+
+std::string_view end_word(TraceEnd end) {
+  switch (end) {
+    case TraceEnd::invariant:
+      return "invariant";
+    case TraceEnd::deadlock:
+      return "deadlock";
+    case TraceEnd::outcome:
+      return "outcome";
+  }
+  return {};
+}
+
+// ---- writing
+// -----------------------------------------------------------------------------------------------
+
+std::string hex(const std::vector<std::uint64_t>& state) {
+  std::string text;
+  for (const std::uint64_t word : state) text += fmt::format("{:016x}", word);
+  return text;
+}
+
+json step_json(const RecordedTrace::Step& step) {
+  json fired = json::array();
+  for (const NarratedStep& one : step.narration) {
+    json changes = json::array();
+    for (const FieldChange& change : one.changes) {
+      changes.push_back({{"field", change.path}, {"before", change.before}, {"after", change.after}});
+    }
+    fired.push_back(
+        {{"rule", one.rule}, {"unit", one.unit}, {"source", one.source}, {"changes", std::move(changes)}});
+  }
+  return {{"rule", step.rule},
+          {"parameters", step.parameters},
+          {"fired", std::move(fired)},
+          {"state", hex(step.state)}};
+}
+
+std::string program_text(const Program& program) {
+  return fmt::format("HRF {}\n{}forall (true)\n", program.name, print_program(program));
+}
+
+// ---- reading
+// -----------------------------------------------------------------------------------------------
+
+// What json throws on a missing or mistyped field becomes a BadInput in parse_trace.
+std::vector<std::uint64_t> parse_hex(const std::string& text) {
+  if (text.size() % 16 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw BadInput("a step's state is not words of 16 hexadecimal digits");
+  }
+  std::vector<std::uint64_t> state;
+  for (std::size_t at = 0; at < text.size(); at += 16)
+    state.push_back(std::stoull(text.substr(at, 16), nullptr, 16));
+  return state;
+}
+
+TraceEnd parse_end(const std::string& word) {
+  std::vector<std::string> words;
+  for (const TraceEnd end : {TraceEnd::invariant, TraceEnd::deadlock, TraceEnd::outcome}) {
+    if (word == end_word(end)) return end;
+    words.emplace_back(end_word(end));
+  }
+  throw BadInput(fmt::format("unknown end '{}'", word), suggestion(word, words));
+}
+
+Subject parse_subject(const json& from, const std::string& file) {
+  Subject subject;
+  subject.system = &find_system(from.at("system").get<std::string>());
+  subject.options.variant = from.at("variant").get<std::string>();
+  subject.options.faults = from.at("faults").get<std::vector<std::string>>();
+  subject.options.sizes = from.at("sizes").get<std::map<std::string, int>>();
+  const json& reductions = from.at("reductions");
+  subject.options.reductions = {reductions.at("local").get<bool>(), reductions.at("links").get<bool>(),
+                                reductions.at("dead").get<bool>(), reductions.at("defer").get<bool>()};
+  if (from.contains("values")) {
+    subject.options.value_range = ValueRange{from.at("values").at("low").get<std::int32_t>(),
+                                             from.at("values").at("high").get<std::int32_t>()};
+  }
+  subject.options.memory_observed = from.at("memory_observed").get<bool>();
+  const json& program = from.at("program");
+  if (!program.is_null()) {
+    subject.program =
+        std::make_shared<Program>(parse_litmus(program.get<std::string>(), file + " (program)").program);
+  }
+  return subject;
+}
+
+RecordedTrace::Step parse_step(const json& from) {
+  RecordedTrace::Step step;
+  step.rule = from.at("rule").get<std::string>();
+  step.parameters = from.at("parameters").get<std::vector<std::string>>();
+  for (const json& one : from.at("fired")) {
+    NarratedStep& fired = step.narration.emplace_back();
+    fired.rule = one.at("rule").get<std::string>();
+    fired.unit = one.at("unit").get<std::string>();
+    fired.source = one.at("source").get<std::string>();
+    for (const json& change : one.at("changes")) {
+      fired.changes.push_back({change.at("field").get<std::string>(), change.at("before").get<std::string>(),
+                               change.at("after").get<std::string>()});
+    }
+  }
+  step.state = parse_hex(from.at("state").get<std::string>());
+  return step;
+}
+
+RecordedTrace parse_document(const json& from, const std::string& file) {
+  if (!from.is_object() || !from.contains("schema"))
+    throw BadInput("this is not a trace: it has no \"schema\"");
+  const auto found = from.at("schema").get<std::string>();
+  if (found != schema)
+    throw BadInput(fmt::format("the schema is '{}'; this build reads '{}'", found, schema));
+  RecordedTrace trace;
+  trace.subject = parse_subject(from, file);
+  trace.end = parse_end(from.at("end").get<std::string>());
+  trace.what = from.at("what").get<std::string>();
+  trace.state_bits = from.at("state_bits").get<unsigned>();
+  trace.initial = from.at("initial").get<std::size_t>();
+  for (const json& step : from.at("steps")) trace.steps.push_back(parse_step(step));
+  if (trace.steps.empty()) throw BadInput("the trace has no steps");
+  return trace;
+}
+
+// A json exception's text without its "[json.exception.parse_error.101] " and the like.
+std::string plain_message(const json::exception& error) {
+  const std::string text = error.what();
+  const auto end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+}  // namespace
+
+nlohmann::json trace_json(const RecordedTrace& trace) {
+  const SystemOptions& options = trace.subject.options;
+  json out;
+  out["schema"] = schema;
+  out["system"] = trace.subject.system->name;
+  out["variant"] = options.variant;
+  out["faults"] = options.faults;
+  out["sizes"] = options.sizes;
+  out["reductions"] = {{"local", options.reductions.local},
+                       {"links", options.reductions.links},
+                       {"dead", options.reductions.dead},
+                       {"defer", options.reductions.defer}};
+  if (options.value_range)
+    out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
+  out["memory_observed"] = options.memory_observed;
+  out["program"] = trace.subject.program ? json(program_text(*trace.subject.program)) : json();
+  out["end"] = end_word(trace.end);
+  out["what"] = trace.what;
+  out["state_bits"] = trace.state_bits;
+  out["initial"] = trace.initial;
+  out["steps"] = json::array();
+  for (const RecordedTrace::Step& step : trace.steps) out["steps"].push_back(step_json(step));
+  return out;
+}
+
+RecordedTrace parse_trace(const std::string& text, const std::string& file) {
+  try {
+    return parse_document(json::parse(text), file);
+  } catch (const json::exception& error) {
+    throw BadInput(Diagnostic{file, {}, "not a trace: " + plain_message(error), {}, {}});
+  } catch (const BadInput& error) {
+    Diagnostic diagnostic = error.diagnostic();
+    if (diagnostic.file.empty()) diagnostic.file = file;
+    throw BadInput(std::move(diagnostic));
+  }
+}
+
+RecordedTrace read_trace(const std::string& file) {
+  const auto refuse = [&](std::string why) { throw BadInput(Diagnostic{file, {}, std::move(why), {}, {}}); };
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) refuse("no such file");
+  if (!std::filesystem::is_regular_file(status)) refuse("not a regular file");
+  if (std::filesystem::file_size(file, error) > largest_file || error) refuse("larger than 1 GiB");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (text.view().empty()) refuse("the file is empty");
+  return parse_trace(std::move(text).str(), file);
+}
+
+void write_trace(const RecordedTrace& trace, const std::string& file) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << trace_json(trace).dump(1) << '\n';
+  stream.close();
+  if (!stream) {
+    throw BadInput(
+        Diagnostic{file, {}, fmt::format("cannot write the trace: {}", std::strerror(errno)), {}, {}});
+  }
+}
+
+}  // namespace lockstep

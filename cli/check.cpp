@@ -1,0 +1,135 @@
+// `lockstep check`: verifies a system in every reachable state.
+#include "checker/check/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "checker/litmus/suite.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "cli/command.hpp"
+#include "cli/common.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+struct Options {
+  std::string system;
+  std::vector<std::string> programs;
+  std::string trace_file;
+  bool json = false;
+  bool no_deadlock = false;
+  bool local = false;
+  SystemChoice choice;
+  LimitOptions limits;
+};
+
+SuiteFiles programs_of(const Options& options) {
+  if (options.programs.empty()) {
+    const std::string clients = (std::filesystem::path(litmus_home()) / "clients").string();
+    return read_tests(std::vector{clients}, "", Clients::include);
+  }
+  std::string home;
+  try {
+    home = litmus_home();
+  } catch (const BadInput&) {
+  }
+  return read_tests(options.programs, home, Clients::include);
+}
+
+// The system alone, or once for each program.
+std::vector<Subject> subjects(const Options& options, std::vector<std::string>& errors) {
+  Subject subject = subject_named(options.system);
+  subject.options.reductions = Reductions::none();
+  subject.options.reductions.local = options.local;
+  apply_shared(options.choice.shared(), std::span(&subject, 1));
+  if (!subject.system->runs_programs) {
+    if (!options.programs.empty()) throw BadInput(fmt::format("{} runs no programs", subject.system->name));
+    return {subject};
+  }
+  SuiteFiles files = programs_of(options);
+  errors = std::move(files.errors);
+  std::vector<Subject> all;
+  for (const auto& test : files.tests) {
+    subject.program = std::make_shared<const Program>(test->program);
+    all.push_back(subject);
+  }
+  return all;
+}
+
+// Says where the counterexample went.
+std::string keep_trace(const CheckRun& run, const Options& options) {
+  const std::string file = options.trace_file.empty() ? fmt::format("{}.trace.json", run.subject.system->name)
+                                                      : options.trace_file;
+  write_trace(*run.counterexample, file);
+  return fmt::format("Trace written to {}: `lockstep replay {}` fires it again.\n", file, file);
+}
+
+int run(const Options& options) {
+  std::vector<std::string> errors;
+  const std::vector<Subject> all = subjects(options, errors);
+  for (const std::string& error : errors) print_error(error);
+  ProgressLine progress;
+  std::vector<CheckRun> runs;
+  for (const Subject& subject : all) {
+    const std::string title = subject.program ? subject.program->name : subject.name();
+    CheckOptions check_options;
+    check_options.limits = options.limits.limits();
+    check_options.deadlocks = !options.no_deadlock;
+    check_options.on_progress = [&](const Progress& now) { progress.show(progress_text(title, now)); };
+    runs.push_back(check(subject, check_options));
+    progress.erase();
+    const CheckRun& run = runs.back();
+    if (!options.json) print_now(check_text(run) + "\n");
+    if (run.counterexample) {
+      const std::string kept = keep_trace(run, options);
+      if (options.json) {
+        print_error(kept.substr(0, kept.size() - 1));
+      } else {
+        print_now(kept);
+      }
+    }
+    // One counterexample is what there is to look at next; an interruption is meant for the whole.
+    if (run.status == CheckStatus::violated || run.status == CheckStatus::interrupted) break;
+  }
+  if (options.json) {
+    print_now(check_json(runs, errors).dump(1) + "\n");
+  } else {
+    print_now(check_summary_text(runs, all.size()));
+  }
+  return exit_status(runs, !errors.empty());
+}
+
+}  // namespace
+
+Command add_check(CLI::App& lockstep) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = lockstep.add_subcommand("check", "Verify a system: invariants, assertions, deadlock");
+  app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
+  add_list(*app, "--program", options->programs,
+           "Programs that a memory system runs: files, folders or names (default: litmus/clients)")
+      ->type_name("P,P");
+  options->choice.add_to(*app);
+  options->limits.add_to(*app, "each program");
+  app->add_option("--trace", options->trace_file, "File for a counterexample (default: SYSTEM.trace.json)")
+      ->type_name("FILE");
+  app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
+  app->add_flag("--local", options->local,
+                "Take threads' own steps at once: fewer states, the same verdicts");
+  app->add_flag("--json", options->json, "Print JSON, schema lockstep.check/1");
+  app->footer(
+      "Examples:\n"
+      "  lockstep check german --size node=4\n"
+      "  lockstep check quick-release\n"
+      "  lockstep check quick-release/split-fifo --program ring-wg-agent\n"
+      "  lockstep check write-through --fault early-acknowledgement --trace early.json\n"
+      "\n"
+      "The first violation ends the run. Exit status: 0 holds, 1 violated, 2 bad input,\n"
+      "3 a limit was reached, 130 interrupted.");
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace lockstep::cli

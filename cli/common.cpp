@@ -1,0 +1,136 @@
+// Shared options, signals and the terminal.
+#include "cli/common.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+constexpr std::size_t page_width = 80;
+
+// A signal handler can reach nothing but a global.
+std::atomic<bool> interrupt_flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+double physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<double>(pages) * static_cast<double>(page_bytes) : 0;
+}
+
+}  // namespace
+
+void LimitOptions::add_to(CLI::App& app, const std::string& timeout_is_for) {
+  app.add_option("--threads", threads, "Threads to use (default: all of this machine's)")
+      ->check(CLI::Range(1, 1024).description("1..1024"))
+      ->type_name("N");
+  app.add_option("--memory", gibibytes, "Memory for visited states (default: 3/4 of this machine's)")
+      ->check(CLI::Range(0.001, 1048576.0).description("above 0"))
+      ->type_name("GiB");
+  app.add_option("--timeout", seconds, "Time for " + timeout_is_for + " (default: no limit)")
+      ->check(CLI::Range(0.001, 1e9).description("above 0"))
+      ->type_name("SECONDS");
+}
+
+RunLimits LimitOptions::limits() const {
+  RunLimits limits;
+  limits.threads = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  limits.memory = static_cast<std::size_t>(gibibytes != 0 ? gibibytes * gibibyte : physical_memory() * 0.75);
+  limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  limits.interrupted = &interrupted();
+  return limits;
+}
+
+void SystemChoice::add_to(CLI::App& app) {
+  app.add_option("--variant", variant, "Variant of the system (as SYSTEM/VARIANT says, too)")->type_name("V");
+  add_list(app, "--fault", faults, "Switch a deliberate mistake on")->type_name("F");
+  add_list(app, "--size", sizes, "Set a size of the machine, such as s-fifo1-entries=2")->type_name("K=N");
+}
+
+SharedOptions SystemChoice::shared() const {
+  SharedOptions shared{variant, faults, {}};
+  for (const std::string& size : sizes) shared.sizes.insert(parse_size(size));
+  return shared;
+}
+
+CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                      const std::string& what) {
+  return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupt_flag.store(true, std::memory_order_relaxed); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+const std::atomic<bool>& interrupted() {
+  return interrupt_flag;
+}
+
+ProgressLine::ProgressLine() {
+  const char* terminal = std::getenv("TERM");
+  if (isatty(STDERR_FILENO) == 0 || (terminal != nullptr && std::string_view(terminal) == "dumb")) return;
+  winsize size{};
+  width_ = page_width;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) {
+    width_ = std::min<std::size_t>(page_width, size.ws_col);
+  }
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (width_ == 0) return;
+  fmt::print(stderr, "\r{}\x1b[K", text.substr(0, width_ - 1));
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void ProgressLine::erase() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+void print_now(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print_error(const std::string& text) {
+  fmt::print(stderr, "{}\n", text);
+}
+
+std::string litmus_home() {
+  std::vector<fs::path> candidates;
+  if (const char* home = std::getenv("LOCKSTEP_HOME")) candidates.emplace_back(fs::path(home) / "litmus");
+  candidates.emplace_back(fs::path(LOCKSTEP_SOURCE_DIR) / "litmus");
+  candidates.emplace_back("litmus");
+  std::error_code error;
+  for (const fs::path& candidate : candidates) {
+    if (!fs::is_directory(candidate, error)) continue;
+    const fs::path near = fs::proximate(candidate, error);
+    return (error || near.empty() || *near.begin() == "..") ? candidate.string() : near.string();
+  }
+  throw BadInput("the tests that come with Lockstep are not where they were when it was built",
+                 "set LOCKSTEP_HOME to the folder that holds litmus/, or name files");
+}
+
+}  // namespace lockstep::cli

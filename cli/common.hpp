@@ -1,0 +1,64 @@
+// What several commands share: options that mean the same everywhere, Ctrl-C, and the line of progress.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "checker/litmus/runner.hpp"
+#include "checker/trace/subject.hpp"
+
+namespace lockstep::cli {
+
+// --threads, --memory, --timeout.
+struct LimitOptions {
+  unsigned threads = 0;  // 0: as many as the machine runs at once
+  double gibibytes = 0;  // 0: three quarters of the machine's memory
+  double seconds = 0;    // 0: no limit
+  void add_to(CLI::App& app, const std::string& timeout_is_for);
+  [[nodiscard]] RunLimits limits() const;
+};
+
+// --variant, --fault, --size.
+struct SystemChoice {
+  std::string variant;
+  std::vector<std::string> faults;
+  std::vector<std::string> sizes;
+  void add_to(CLI::App& app);
+  [[nodiscard]] SharedOptions shared() const;
+};
+
+// An option that may be given many times, each time with one value or several between commas.
+CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                      const std::string& what);
+
+// From now on Ctrl-C sets interrupted() once; a second one ends the process.
+void catch_interrupts();
+const std::atomic<bool>& interrupted();
+
+// One line on stderr that is written over and erased; nothing where stderr is not a terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine() { erase(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& text);
+  void erase();
+
+ private:
+  std::size_t width_ = 0;  // 0: not a terminal
+  bool shown_ = false;
+};
+
+// Writes to stdout at once, so that a reader at the other end of a pipe sees what is done.
+void print_now(const std::string& text);
+void print_error(const std::string& text);
+
+// The folder of the tests that come with Lockstep: below LOCKSTEP_HOME where that is set, below the sources
+// that this command was built from, or ./litmus. As a path relative to the current folder where it lies below
+// it.
+std::string litmus_home();
+
+}  // namespace lockstep::cli

@@ -1,0 +1,155 @@
+// `lockstep list`: what there is to run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "checker/litmus/suite.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+#include "cli/command.hpp"
+#include "cli/common.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::vector<std::string> words;
+  bool json = false;
+};
+
+// What is listed, each with a name and a line on it, under a heading.
+struct Section {
+  std::string key;  // in JSON
+  std::string heading;
+  std::vector<std::pair<std::string, std::string>> items;
+};
+
+template <class Range>
+std::vector<std::pair<std::string, std::string>> items_of(const Range& range) {
+  std::vector<std::pair<std::string, std::string>> items;
+  for (const auto& one : range) items.emplace_back(one.name, one.what);
+  return items;
+}
+
+Section systems_section() {
+  return {"systems", "Systems", items_of(systems())};
+}
+Section variants_section(const SystemEntry& system) {
+  return {"variants", fmt::format("Variants of {} (--variant)", system.name), items_of(system.variants)};
+}
+Section faults_section(const SystemEntry& system) {
+  return {"faults", fmt::format("Faults of {} (--fault)", system.name), items_of(system.faults)};
+}
+Section sizes_section(const SystemEntry& system) {
+  Section section{"sizes", fmt::format("Sizes of {} (--size), at most, and by default", system.name), {}};
+  for (const SizeDescription& size : system.sizes) {
+    section.items.emplace_back(size.name, fmt::format("{:>3}  {}", size.capacity, size.what_sets_it));
+  }
+  return section;
+}
+Section tests_section(std::vector<std::string>& errors) {
+  const std::string home = litmus_home();
+  const SuiteFiles files = read_tests(std::vector{home}, home, Clients::include);
+  errors = files.errors;
+  Section section{"tests", fmt::format("Tests in {}", home), {}};
+  for (const auto& test : files.tests) {
+    std::string tags = fmt::format("{}", fmt::join(test->tags, ", "));
+    section.items.emplace_back(test->name,
+                               tags.empty() ? test->doc : fmt::format("({}) {}", tags, test->doc));
+  }
+  return section;
+}
+
+std::string text_of(const Section& section) {
+  std::size_t width = 0;
+  for (const auto& item : section.items) width = std::max(width, item.first.size());
+  std::string text = section.heading + "\n";
+  for (const auto& [name, what] : section.items) text += fmt::format("  {:<{}}  {}\n", name, width, what);
+  if (section.items.empty()) text += "  none\n";
+  return text;
+}
+
+// Sections for `lockstep list [KIND] [SYSTEM]`; either word may be left out.
+std::vector<Section> sections(const std::vector<std::string>& words, std::vector<std::string>& errors) {
+  const std::vector<std::string> kinds{"systems", "variants", "faults", "sizes", "tests"};
+  const auto is_kind = [&](const std::string& word) {
+    return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
+  };
+  std::string kind;
+  const SystemEntry* system = nullptr;
+  for (const std::string& word : words) {
+    if (kind.empty() && is_kind(word)) {
+      kind = word;
+    } else if (system == nullptr) {
+      const auto known = [&](const SystemEntry& entry) { return entry.name == word; };
+      if (std::none_of(systems().begin(), systems().end(), known)) {
+        std::vector<std::string> all = kinds;
+        for (const SystemEntry& entry : systems()) all.emplace_back(entry.name);
+        throw BadInput(fmt::format("'{}' is neither a system nor a kind of thing", word),
+                       suggestion(word, all));
+      }
+      system = &find_system(word);
+    } else {
+      throw BadInput(fmt::format("one system at a time, not '{}' as well", word));
+    }
+  }
+  if (kind == "tests") return {tests_section(errors)};
+  if (kind == "systems" || (kind.empty() && system == nullptr)) return {systems_section()};
+  std::vector<Section> found;
+  for (const SystemEntry& entry : systems()) {
+    if (system != nullptr && system->name != entry.name) continue;
+    if (kind.empty() || kind == "variants") found.push_back(variants_section(entry));
+    if (kind.empty() || kind == "faults") found.push_back(faults_section(entry));
+    if (kind.empty() || kind == "sizes") found.push_back(sizes_section(entry));
+  }
+  return found;
+}
+
+json json_of(const std::vector<Section>& sections) {
+  json out{{"schema", "lockstep.list/1"}, {"sections", json::array()}};
+  for (const Section& section : sections) {
+    json items = json::array();
+    for (const auto& [name, what] : section.items) items.push_back({{"name", name}, {"what", what}});
+    out["sections"].push_back(
+        {{"kind", section.key}, {"heading", section.heading}, {"items", std::move(items)}});
+  }
+  return out;
+}
+
+int run(const Options& options) {
+  std::vector<std::string> errors;
+  const std::vector<Section> found = sections(options.words, errors);
+  if (options.json) {
+    print_now(json_of(found).dump(1) + "\n");
+  } else {
+    std::string text;
+    for (const Section& section : found) text += (text.empty() ? "" : "\n") + text_of(section);
+    print_now(text);
+  }
+  for (const std::string& error : errors) print_error(error);
+  return errors.empty() ? 0 : 2;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& lockstep) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = lockstep.add_subcommand("list", "List systems, variants, faults, sizes or tests");
+  app->add_option("WHAT", options->words,
+                  "systems, variants, faults, sizes or tests, and a system; either may be left out");
+  app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
+  app->footer(
+      "Examples:\n"
+      "  lockstep list                       the systems\n"
+      "  lockstep list quick-release         its variants, faults and sizes\n"
+      "  lockstep list faults write-through\n"
+      "  lockstep list tests");
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,113 @@
+// The `lockstep` command: parses, calls, prints; decides nothing. Each subcommand has a file of its own.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "checker/support/diagnostic.hpp"
+#include "cli/command.hpp"
+#include "cli/common.hpp"
+
+namespace {
+
+using namespace lockstep;
+
+constexpr int bad_usage = 2;
+constexpr int limit_reached = 3;
+
+std::vector<std::string> command_names(const std::vector<cli::Command>& commands) {
+  std::vector<std::string> names;
+  for (const cli::Command& command : commands) names.push_back(command.app->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+const CLI::App& chosen(const CLI::App& lockstep) {
+  const auto subcommands = lockstep.get_subcommands();
+  return subcommands.empty() ? lockstep : *subcommands.front();
+}
+
+// What CLI11 could not use, with the nearest name where it is an option.
+BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
+  const CLI::App& app = chosen(lockstep);
+  const std::string help = fmt::format("`lockstep {}{}--help` says what there is",
+                                       &app == &lockstep ? "" : app.get_name(), &app == &lockstep ? "" : " ");
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return BadInput(error.what(), help);
+  const std::vector<std::string> extras = app.remaining();
+  const std::string first = extras.empty() ? std::string() : extras.front();
+  const std::string name = first.substr(0, first.find('='));
+  const std::string near = name.starts_with("--") ? nearest(name, option_names(app)) : std::string();
+  return BadInput(
+      fmt::format("{} '{}'", name.starts_with("-") ? "unknown option" : "unexpected argument", first),
+      near.empty() ? help : fmt::format("did you mean '{}'?", near));
+}
+
+int run(int argc, char** argv) {
+  CLI::App lockstep{"Lockstep checks GPU memory-system protocols and the programs that run on them."};
+  lockstep.name("lockstep");
+  lockstep.footer(
+      "Examples:\n"
+      "  lockstep litmus                              run the quick litmus tests\n"
+      "  lockstep check quick-release                 verify a protocol\n"
+      "  lockstep check german --fault NAME           break one on purpose\n"
+      "  lockstep replay german.trace.json            fire a counterexample again\n"
+      "  lockstep list                                what there is to run\n"
+      "\n"
+      "Exit status: 0 all as expected, 1 a property fails or a verdict differs,\n"
+      "2 bad input, 3 a limit was reached, 130 interrupted.");
+  lockstep.require_subcommand(0, 1);
+  const std::vector<cli::Command> commands{cli::add_litmus(lockstep), cli::add_check(lockstep),
+                                           cli::add_replay(lockstep), cli::add_explain(lockstep),
+                                           cli::add_list(lockstep)};
+  if (argc < 2) {
+    cli::print_error(lockstep.help());
+    return bad_usage;
+  }
+  // A mistyped command would otherwise be reported as an argument too many.
+  const std::string first = argv[1];
+  const std::vector<std::string> names = command_names(commands);
+  if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {
+    throw BadInput(fmt::format("unknown command '{}'", first), suggestion(first, names));
+  }
+  try {
+    lockstep.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    cli::print_now(chosen(lockstep).help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    throw explain(error, lockstep);
+  }
+  for (const cli::Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return bad_usage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    cli::catch_interrupts();
+    return run(argc, argv);
+  } catch (const BadInput& error) {
+    cli::print_error(error.what());
+    return bad_usage;
+  } catch (const std::bad_alloc&) {
+    cli::print_error(
+        "error: this machine has no memory left; --memory sets a limit, and --threads 1 needs least");
+    return limit_reached;
+  } catch (const std::exception& error) {
+    cli::print_error(fmt::format("error: a mistake in Lockstep itself: {}", error.what()));
+    return bad_usage;
+  }
+}
