@@ -22,7 +22,7 @@ struct Options {
   std::string trace_file;
   bool json = false;
   bool no_deadlock = false;
-  bool local = false;
+  std::vector<std::string> unreduced;
   SystemChoice choice;
   LimitOptions limits;
 };
@@ -43,8 +43,7 @@ SuiteFiles programs_of(const Options& options) {
 // The system alone, or once for each program.
 std::vector<Subject> subjects(const Options& options, std::vector<std::string>& errors) {
   Subject subject = subject_named(options.system);
-  subject.options.reductions = Reductions::none();
-  subject.options.reductions.local = options.local;
+  subject.options.reductions = reductions_for_invariants(*subject.system, options.unreduced);
   apply_shared(options.choice.shared(), std::span(&subject, 1));
   if (!subject.system->runs_programs) {
     if (!options.programs.empty()) throw BadInput(fmt::format("{} runs no programs", subject.system->name));
@@ -117,8 +116,9 @@ Command add_check(CLI::App& lockstep) {
   app->add_option("--trace", options->trace_file, "File for a counterexample (default: SYSTEM.trace.json)")
       ->type_name("FILE");
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
-  app->add_flag("--local", options->local,
-                "Take threads' own steps at once: fewer states, the same verdicts");
+  add_list(*app, "--no-reduce", options->unreduced,
+           "`local`: also see the states between a thread's own steps (registers, branches)")
+      ->type_name("R");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.check/1");
   app->footer(
       "Examples:\n"

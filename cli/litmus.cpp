@@ -26,6 +26,7 @@ struct LitmusOptions {
   bool all = false;
   bool json = false;
   bool summary_only = false;
+  bool coverage = false;
   SystemChoice choice;
   LimitOptions limits;
 };
@@ -107,6 +108,7 @@ int run_tests(const LitmusOptions& options) {
 
   ProgressLine progress;
   SummaryTable table(suite.systems);
+  RuleCoverage coverage;
   std::vector<nlohmann::json> reports;
   std::string findings;
   suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
@@ -117,6 +119,7 @@ int run_tests(const LitmusOptions& options) {
       errors.push_back(error);
     }
     table.add(report);
+    add_coverage(coverage, report);
     for (const std::string& line : finding_lines(report)) findings += line + "\n";
     std::string traces;
     if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
@@ -131,10 +134,11 @@ int run_tests(const LitmusOptions& options) {
   progress.erase();
 
   if (options.json) {
-    print_now(suite_json(std::move(reports), errors, totals).dump(1) + "\n");
+    print_now(suite_json(std::move(reports), errors, coverage, totals).dump(1) + "\n");
   } else {
     if (!table.empty()) print_now(table.text() + "\n");
     if (!findings.empty()) print_now(findings + "\n");
+    if (!table.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
     print_now(totals_text(totals, suite.systems.size()));
   }
   return exit_status(totals);
@@ -186,6 +190,7 @@ Command add_litmus(CLI::App& lockstep) {
   app->add_option("--trace", options->trace_folder, "Write each counterexample to a file in this folder")
       ->type_name("FOLDER");
   app->add_flag("--summary-only", options->summary_only, "Only the table and what differs");
+  app->add_flag("--coverage", options->coverage, "Name the rules that no test fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.litmus/1");
   app->footer(
       "Examples:\n"

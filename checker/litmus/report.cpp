@@ -158,7 +158,7 @@ struct Mark {
 };
 constexpr std::array marks{
     Mark{'!', "violates a model that it is judged by"},
-    Mark{'~', "has outcomes that SC does not have (the program races)"},
+    Mark{'~', "has outcomes that SC does not have, as the models allow it to"},
     Mark{'*', "differs from what the file expects"},
 };
 
@@ -292,6 +292,24 @@ std::string totals_text(const SuiteTotals& totals, std::size_t systems) {
                   totals.differing, totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
   if (totals.interrupted) text += fmt::format("\ninterrupted: {} not begun", plural(totals.skipped, "test"));
   return text + "\n";
+}
+
+void add_coverage(RuleCoverage& coverage, const TestReport& report) {
+  for (const SystemRun& run : report.runs) coverage.add(run.system, run.rules, run.exploration.fired);
+}
+
+std::string coverage_text(const RuleCoverage& coverage, bool by_name) {
+  std::string text = by_name ? "" : "Rules that no test fired:";
+  for (const std::string& system : coverage.systems()) {
+    const std::vector<RuleDescription> silent = coverage.never_fired(system);
+    if (by_name) {
+      text += fmt::format("{} of {} that no test fired\n", plural(silent.size(), "rule"), system) +
+              rules_text(silent);
+    } else {
+      text += fmt::format("{} {} of {}", text.ends_with(':') ? "" : ",", silent.size(), system);
+    }
+  }
+  return by_name ? text : text + "\n";
 }
 
 std::string fault_table(const std::vector<FaultReport>& reports, std::string_view system,

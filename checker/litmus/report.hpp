@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/check/coverage.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/suite.hpp"
 
@@ -45,6 +46,11 @@ class SummaryTable {
 // "70 tests on 3 systems: 70 as expected, 0 differing, 0 inconclusive, 0 errors, 12.3 s".
 std::string totals_text(const SuiteTotals& totals, std::size_t systems);
 
+// Notes which rules the runs of a test fired.
+void add_coverage(RuleCoverage& coverage, const TestReport& report);
+// The rules of each system that no test fired: how many, or which.
+std::string coverage_text(const RuleCoverage& coverage, bool by_name);
+
 // Faults by the tests that kill them, with a last line that counts.
 std::string fault_table(const std::vector<FaultReport>& reports, std::string_view system,
                         const SuiteTotals& totals);
@@ -55,7 +61,7 @@ std::string fault_table(const std::vector<FaultReport>& reports, std::string_vie
 nlohmann::json report_json(const TestReport& report);
 // Schema lockstep.litmus/1.
 nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector<std::string>& errors,
-                          const SuiteTotals& totals);
+                          const RuleCoverage& coverage, const SuiteTotals& totals);
 // Schema lockstep.faults/1.
 nlohmann::json faults_json(const std::vector<FaultReport>& reports, const Subject& system,
                            const SuiteTotals& totals);

@@ -151,10 +151,16 @@ nlohmann::json report_json(const TestReport& report) {
 }
 
 nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector<std::string>& errors,
-                          const SuiteTotals& totals) {
+                          const RuleCoverage& coverage, const SuiteTotals& totals) {
+  json never_fired = json::object();
+  for (const std::string& system : coverage.systems()) {
+    never_fired[system] = json::array();
+    for (const RuleDescription& rule : coverage.never_fired(system)) never_fired[system].push_back(rule.name);
+  }
   return {{"schema", "lockstep.litmus/1"},
           {"tests", std::move(reports)},
           {"errors", errors},
+          {"never_fired", std::move(never_fired)},
           {"totals", totals_json(totals)}};
 }
 

@@ -98,6 +98,7 @@ Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std:
 void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
   const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
   const AssertionsOnly question(*model);
+  run.rules = model->rules();
   std::set<Outcome> outcomes;
   ExploreOptions options = explore_options(limits);
   options.on_end = [&](const std::uint64_t* state) { outcomes.insert(outcome_at(test, *model, state)); };

@@ -51,6 +51,7 @@ struct SystemRun {
       outcomes;               // all that were reached, in ascending order, also those that the filter drops
   Tally tally;                // of those that pass the filter
   ExploreResult exploration;  // without its trace
+  std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> failure;
 };
 

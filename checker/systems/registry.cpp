@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <fmt/format.h>
 #include <limits>
 
@@ -74,10 +75,42 @@ bool reorders_links(const SystemEntry& entry, std::span<const std::string> names
 
 namespace {
 
-// Whether an instruction computes a value that its text does not show.
-bool computes(const Instruction& i) {
-  if (i.opcode == Opcode::arithmetic) return true;
-  return i.opcode == Opcode::rmw && i.rmw != RmwFunction::exchange && i.rmw != RmwFunction::compare_swap;
+// How an instruction's result may leave the values that the program's text shows.
+enum class Growth : std::uint8_t { none, by_constant, bitwise, unbounded };
+
+Growth growth_of(const Instruction& i) {
+  const bool constant = !i.a.is_register || !i.b.is_register;
+  if (i.opcode == Opcode::arithmetic) {
+    switch (i.arithmetic) {
+      case ArithmeticFunction::minimum:
+      case ArithmeticFunction::maximum: return Growth::none;
+      case ArithmeticFunction::bit_and:
+      case ArithmeticFunction::bit_or:
+      case ArithmeticFunction::bit_xor: return Growth::bitwise;
+      case ArithmeticFunction::multiply: return Growth::unbounded;
+      default: return constant ? Growth::by_constant : Growth::unbounded;
+    }
+  }
+  if (i.opcode != Opcode::rmw) return Growth::none;
+  switch (i.rmw) {
+    case RmwFunction::add:
+    case RmwFunction::subtract: return i.a.is_register ? Growth::unbounded : Growth::by_constant;
+    case RmwFunction::increment: return Growth::none;  // wraps at its operand
+    case RmwFunction::bit_and:
+    case RmwFunction::bit_or:
+    case RmwFunction::bit_xor: return Growth::bitwise;
+    default: return Growth::none;
+  }
+}
+
+std::int64_t magnitude(const Operand& o) { return o.is_register ? 0 : std::abs(std::int64_t{o.value}); }
+
+bool loops(const Thread& thread) {
+  for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
+    const Instruction& i = thread.code[pc];
+    if (i.target >= 0 && static_cast<std::size_t>(i.target) <= pc) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -85,8 +118,9 @@ bool computes(const Instruction& i) {
 ValueRange values_of(const Program& program) {
   std::int64_t low = 0;
   std::int64_t high = 1;
-  std::int64_t growth = 0;
-  bool wide = false;
+  std::int64_t growth = 0;  // by sums with constants outside loops
+  bool bitwise = false;
+  bool unbounded = false;
   const auto see = [&](std::int64_t v) {
     low = std::min(low, v);
     high = std::max(high, v);
@@ -94,42 +128,28 @@ ValueRange values_of(const Program& program) {
   for (const Location& location : program.locations) see(location.initial_value);
   for (const Thread& thread : program.threads) {
     for (const std::int32_t v : thread.initial_values) see(v);
-    bool loops = false;
-    for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
-      const Instruction& i = thread.code[pc];
-      loops |= i.target >= 0 && static_cast<std::size_t>(i.target) <= pc;
+    const bool repeats = loops(thread);
+    for (const Instruction& i : thread.code) {
       if (!i.a.is_register) see(i.a.value);
       if (!i.b.is_register) see(i.b.value);
-      if (!computes(i)) continue;
-      const bool additive = i.opcode == Opcode::rmw
-                                ? i.rmw == RmwFunction::add || i.rmw == RmwFunction::subtract || i.rmw == RmwFunction::increment
-                                : i.arithmetic == ArithmeticFunction::add || i.arithmetic == ArithmeticFunction::subtract;
-      const bool constant = !i.a.is_register || !i.b.is_register;
-      // An increment wraps at its operand, so it stays within what the text shows, loop or not.
-      if (i.opcode == Opcode::rmw && i.rmw == RmwFunction::increment) {
-        growth += 1;
-      } else if (additive && constant) {
-        growth += std::max(std::abs(std::int64_t{i.a.is_register ? 0 : i.a.value}),
-                           std::abs(std::int64_t{i.b.is_register ? 0 : i.b.value}));
-        wide |= loops;
-      } else {
-        wide = true;
-      }
-    }
-    // A thread that both loops and computes may grow without bound.
-    if (loops) {
-      for (const Instruction& i : thread.code) {
-        wide |= computes(i) && !(i.opcode == Opcode::rmw && (i.rmw == RmwFunction::increment));
-      }
+      const Growth g = growth_of(i);
+      bitwise |= g == Growth::bitwise;
+      unbounded |= g == Growth::unbounded || (g == Growth::by_constant && repeats);
+      if (g == Growth::by_constant) growth += std::max(magnitude(i.a), magnitude(i.b));
     }
   }
-  if (wide) {
-    // Bitwise results stay below the next power of two; sums of registers may not: 16 bits, checked at run time.
+  high += growth;
+  if (growth > 0) low -= growth;
+  if (unbounded) {
     low = std::min<std::int64_t>(low, std::numeric_limits<std::int16_t>::min());
     high = std::max<std::int64_t>(high, std::numeric_limits<std::int16_t>::max());
   }
-  low -= low < 0 || growth > 0 ? growth : 0;
-  high += growth;
+  if (bitwise) {
+    // and, or and xor of values below a power of two stay below it.
+    const auto ceiling = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(high, -low) + 1)));
+    high = ceiling - 1;
+    if (low < 0) low = -ceiling;
+  }
   const auto clamp = [](std::int64_t v) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, std::numeric_limits<std::int32_t>::min(),
                                                               std::numeric_limits<std::int32_t>::max()));

@@ -78,6 +78,16 @@ void set_variant(Subject& subject, const std::string& variant) {
   subject.options.variant = variant;
 }
 
+void set_size(Subject& subject, const std::string& name, int value) {
+  for (const SizeDescription& size : subject.system->sizes) {
+    if (size.name == name && value > size.capacity) {
+      throw BadInput(fmt::format("size {}={} is above the {} that this build of {} holds", name, value,
+                                 size.capacity, subject.system->name));
+    }
+  }
+  subject.options.sizes[name] = value;
+}
+
 }  // namespace
 
 void apply_shared(const SharedOptions& shared, std::span<Subject> subjects) {
@@ -95,7 +105,7 @@ void apply_shared(const SharedOptions& shared, std::span<Subject> subjects) {
   for (const auto& [size, value] : shared.sizes) {
     give(
         "size", size, subjects, [](const SystemEntry& system) { return names_in(system.sizes); },
-        [&, s = size, v = value](Subject& subject) { subject.options.sizes[s] = v; });
+        [&, name = size, wanted = value](Subject& subject) { set_size(subject, name, wanted); });
   }
 }
 
@@ -127,6 +137,12 @@ Reductions reductions_without(std::span<const std::string> names) {
       throw BadInput(fmt::format("there is no reduction '{}'", name), suggestion(name, known));
     *switches[static_cast<std::size_t>(found - known.begin())].second = false;
   }
+  return reductions;
+}
+
+Reductions reductions_for_invariants(const SystemEntry& system, std::span<const std::string> without) {
+  Reductions reductions = Reductions::none();
+  reductions.local = reductions_without(without).local && system.runs_programs;
   return reductions;
 }
 

@@ -52,4 +52,8 @@ std::pair<std::string, int> parse_size(std::string_view text);
 // All reductions but those named: "local", "links", "dead", "defer". Throws BadInput with the nearest name.
 Reductions reductions_without(std::span<const std::string> names);
 
+// Where invariants are the question: none but `local`, which passes over no state of a memory system, and
+// that one not where it is named or the system runs no programs.
+Reductions reductions_for_invariants(const SystemEntry& system, std::span<const std::string> without);
+
 }  // namespace lockstep

@@ -137,7 +137,9 @@ RecordedTrace parse_document(const json& from, const std::string& file) {
   trace.end = parse_end(from.at("end").get<std::string>());
   trace.what = from.at("what").get<std::string>();
   trace.state_bits = from.at("state_bits").get<unsigned>();
-  trace.initial = from.at("initial").get<std::size_t>();
+  const auto initial = from.at("initial").get<std::int64_t>();
+  if (initial < 0) throw BadInput("\"initial\" is negative");
+  trace.initial = static_cast<std::size_t>(initial);
   for (const json& step : from.at("steps")) trace.steps.push_back(parse_step(step));
   if (trace.steps.empty()) throw BadInput("the trace has no steps");
   return trace;

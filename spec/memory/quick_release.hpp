@@ -110,11 +110,12 @@ enum class Stage : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(Stage, idle, releasing, awaiting, released, stored, atomic)
 
-enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo };
+enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo, lean };
 inline constexpr std::array variants{
     Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
     Variant{"as-printed", "thesis 4.3 to the letter"},
     Variant{"split-fifo", "the default with S-FIFO1 split by wavefront, as 4.3 mentions"},
+    Variant{"lean", "the default without two printed steps at L1 that the written bit makes superfluous"},
 };
 
 // What the default adds to the print; each can be taken out alone, as a fault.
@@ -136,7 +137,7 @@ enum class FaultName : std::uint8_t {
   written_bit_forgotten,
   cpu_not_invalidated,
   cpu_write_not_broadcast,
-  partial_hit_not_written,
+  partial_hit_served,
   marker_overtakes,
   no_second_flush,
   agents_not_invalidated,
@@ -156,11 +157,11 @@ inline constexpr std::array faults{
     Fault{"mask-ignored", "wL1 writes through whole blocks, not the dirty words"},
     Fault{"entry-lost", "a replacement in wL1 dequeues the head of S-FIFO1"},
     Fault{"no-broadcast", "wL2's evictions do not invalidate the rL1s"},
-    Fault{"stale-own-copy", "wL1's evictions do not invalidate their own rL1"},
+    Fault{"stale-own-copy", "wL1's evictions clear the written bit in rL1 instead of invalidating the block"},
     Fault{"written-bit-forgotten", "a store does not set the written bit in rL1"},
     Fault{"cpu-not-invalidated", "wL3's evictions do not invalidate the CPUs"},
     Fault{"cpu-write-not-broadcast", "rL2 drops its block on a CPU write but does not tell the rL1s"},
-    Fault{"partial-hit-not-written", "a load that partially hits wL1 goes on without writing the dirty words through"},
+    Fault{"partial-hit-served", "a load that finds its block in wL1 is served from it, dirty word or not"},
     Fault{"marker-overtakes", "a release marker enters S-FIFO1 at the head"},
     Fault{"no-second-flush", "the store of a StRel is not followed by a flush"},
     Fault{"agents-not-invalidated", "wL3's evictions do not invalidate the other agents"},
@@ -251,6 +252,9 @@ struct Protocol {
   [[nodiscard]] bool printed() const { return variant == static_cast<int>(VariantName::as_printed); }
   // The print lacks the repairs.
   [[nodiscard]] bool repaired(FaultName name) const { return !printed() && !fault(name); }
+  // Keeps rL1's block, its written bit set, when wL1 evicts it, and leaves wL1's dirty words in place when a load
+  // partially hits them: a set bit sends the next load past rL1, and wL1 either has the word or knows better.
+  [[nodiscard]] bool lean() const { return variant == static_cast<int>(VariantName::lean); }
   [[nodiscard]] Home<K> home() const { return {k}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
@@ -301,17 +305,17 @@ struct Protocol {
     v.invariant("S-FIFO3 lists every dirty block of wL3", [&](const State& s) {
       return k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)) || lists(s.fifo3, b); });
     });
-    v.invariant("the written bit of rL1 says whether wL1 is newer", [&](const State& s) {
+    v.invariant("the written bit of rL1 is set while wL1 is newer", [&](const State& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(blocks, [&](Block b) {
-          return !s.rl1(c, b).present || s.rl1(c, b).written == dirty(s.wl1(c, b));
+          return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
         });
       });
     });
-    v.invariant("the written bit of rL2 says whether wL2 is newer", [&](const State& s) {
+    v.invariant("the written bit of rL2 is set while wL2 is newer", [&](const State& s) {
       return k.forall(agents, [&](Agent a) {
         return k.forall(blocks, [&](Block b) {
-          return !s.rl2(a, b).present || s.rl2(a, b).written == dirty(s.wl2(a, b));
+          return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
         });
       });
     });
@@ -319,7 +323,7 @@ struct Protocol {
                 [&](const State& s) {
                   return k.forall(cus, [&](Cu c) {
                     return k.forall(blocks, [&](Block b) {
-                      return !s.rl1(c, b).present || s.invalidation1(c, b) ||
+                      return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
                              s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
                              agrees(s, b, s.rl1(c, b).data);
                     });
@@ -511,7 +515,11 @@ struct Protocol {
     if (fault(FaultName::mask_ignored)) k.for_each(words, [&](Word w) { mask(w) = true; });
     k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
     s.wl1(c, b) = WriteLine{};
-    if (!fault(FaultName::stale_own_copy)) s.rl1(c, b) = ReadLine{};
+    if (fault(FaultName::stale_own_copy)) {
+      s.rl1(c, b).written = false;
+    } else if (!lean()) {
+      s.rl1(c, b) = ReadLine{};
+    }
     poison1(s, c, b);
   }
 
@@ -793,11 +801,14 @@ struct Protocol {
                   return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
                 },
                 [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
-    // A GPU read finds the same words in wL3 and in memory; CPUs and other agents' caches can tell them apart.
+    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and RMWs that are performed
+    // behind wL3's back can tell them apart.
     r.deferrable({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
                  over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
-                 [&](const State&, Block) {
-                   return Bool(k.extent(agents) > 1) || k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
+                 [&](const State& s, Block) {
+                   return Bool(k.extent(agents) > 1) || k.exists(threads, [&](ThreadIx t) {
+                            return machine.is_host(t) || (s.port(t).pending && asks(s, t, Operation::rmw));
+                          });
                  },
                  [&](State& s, Block b) { evict3(s, b); });
     r.rule({.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
@@ -842,7 +853,9 @@ struct Protocol {
       return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
     };
     const auto hits_write = [&, line1](const State& s, ThreadIx t) {
-      return word_dirty(line1(s, t), s.port(t).request.word) && !passes(s, t, 1);
+      const Bool hit = fault(FaultName::partial_hit_served) ? dirty(line1(s, t))
+                                                            : word_dirty(line1(s, t), s.port(t).request.word);
+      return hit && !passes(s, t, 1);
     };
 
     // "If the load hits valid data and the written bit is clear, the load will complete without touching the
@@ -864,13 +877,13 @@ struct Protocol {
     r.rule({.name = "partial hit writes wL1's block through", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
            [&](const State& s, ThreadIx t) {
              return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
-                    !k.full(s.link1(cu(t))) && Bool(!fault(FaultName::partial_hit_not_written));
+                    !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
            },
            [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
     r.rule({.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
            [&](const State& s, ThreadIx t) {
-             const Bool clean = fault(FaultName::partial_hit_not_written) ? Bool(true) : !dirty(line1(s, t));
-             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && clean && !k.full(s.link1(cu(t)));
+             const Bool ready = !dirty(line1(s, t)) || (Bool(lean()) && !passes(s, t, 1));
+             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
            },
            [&](State& s, ThreadIx t) {
              k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });

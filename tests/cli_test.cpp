@@ -1,0 +1,236 @@
+// The command as a user meets it: exit statuses, near names, output for people and for programs, Ctrl-C.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#ifdef LOCKSTEP_BINARY
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  int status = -1;
+  std::string out;
+  std::string error;
+};
+
+// A folder to run in, so that traces land nowhere else.
+class Command {
+ public:
+  Command() : folder_(fs::temp_directory_path() / ("lockstep-cli-test-" + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~Command() { fs::remove_all(folder_); }
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  [[nodiscard]] fs::path folder() const { return folder_; }
+
+  std::string add(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+
+  // Starts the command; with `interrupt_after` it gets a SIGINT then.
+  Result run(const std::vector<std::string>& arguments,
+             std::chrono::milliseconds interrupt_after = {}) const {
+    const pid_t child = ::fork();
+    if (child == 0) become(arguments);
+    if (interrupt_after.count() > 0) {
+      std::this_thread::sleep_for(interrupt_after);
+      ::kill(child, SIGINT);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of("out"), text_of("error")};
+  }
+
+ private:
+  [[noreturn]] void become(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> words{LOCKSTEP_BINARY};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const auto send = [&](int descriptor, const char* name) {
+      const int file = ::open((folder_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      ::dup2(file, descriptor);
+    };
+    send(STDOUT_FILENO, "out");
+    send(STDERR_FILENO, "error");
+    if (::chdir(folder_.c_str()) == 0) ::execv(LOCKSTEP_BINARY, argv.data());
+    ::_exit(127);
+  }
+  [[nodiscard]] std::string text_of(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / name).rdbuf();
+    return text.str();
+  }
+  fs::path folder_;
+};
+
+}  // namespace
+
+TEST_CASE("help is printed for the command and each subcommand, with examples") {
+  const Command lockstep;
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"litmus", "--help"},
+                                                    {"check", "--help"},
+                                                    {"replay", "--help"},
+                                                    {"explain", "--help"},
+                                                    {"list", "--help"}}) {
+    const Result result = lockstep.run(arguments);
+    CAPTURE(arguments.front());
+    CHECK(result.status == 0);
+    CHECK_THAT(result.out, Catch::Contains("Examples:\n  lockstep "));
+  }
+}
+
+TEST_CASE("a mistyped command, option, system, test or fault ends with the nearest name and status 2") {
+  const Command lockstep;
+  const auto hint = [&](const std::vector<std::string>& arguments) {
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 2);
+    return result.error;
+  };
+  CHECK_THAT(hint({"litmsu"}), Catch::Contains("did you mean 'litmus'?"));
+  CHECK_THAT(hint({"litmus", "--summary-onyl"}), Catch::Contains("did you mean '--summary-only'?"));
+  CHECK_THAT(hint({"litmus", "--on", "quick-relase"}), Catch::Contains("did you mean 'quick-release'?"));
+  CHECK_THAT(hint({"litmus", "mp-agnet"}), Catch::Contains("did you mean 'mp-agent'?"));
+  CHECK_THAT(hint({"check", "german", "--fault", "keep-cpoy"}), Catch::Contains("did you mean 'keep-copy'?"));
+  CHECK_THAT(hint({"check", "german", "--size", "nodes=3"}), Catch::Contains("did you mean 'node'?"));
+  CHECK_THAT(hint({"check", "quick-release/splitfifo"}), Catch::Contains("did you mean 'split-fifo'?"));
+  CHECK_THAT(hint({"litmus", "--model", "hrf-indirekt"}), Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THAT(hint({"list", "fault"}), Catch::Contains("did you mean 'faults'?"));
+  CHECK_THAT(hint({}), Catch::Contains("Usage: "));
+  CHECK_THAT(hint({"check"}), Catch::Contains("SYSTEM is required"));
+  CHECK_THAT(hint({"litmus", "--threads", "none"}), Catch::Contains("--threads"));
+}
+
+TEST_CASE("litmus runs a test by name on the systems asked for") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "mp-agent", "--on", "sc,quick-release"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, Catch::StartsWith("Test mp-agent Allowed\nStates 2\n"));
+  CHECK_THAT(result.out,
+             Catch::Contains("System quick-release ") && !Catch::Contains("System write-through"));
+  CHECK_THAT(result.out, Catch::Contains("1 test on 2 systems: 1 as expected"));
+  CHECK(result.error.empty());
+}
+
+TEST_CASE("litmus prints one JSON document") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "mp-agent", "sb-agent", "--json"});
+  CHECK(result.status == 0);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json.at("schema") == "lockstep.litmus/1");
+  CHECK(json.at("tests").size() == 2);
+  CHECK(json.at("totals").at("as_expected") == 2);
+}
+
+TEST_CASE("an unreadable file is reported, the others run, and the status is 2") {
+  const Command lockstep;
+  const std::string bad =
+      lockstep.add("bad.litmus", "HRF bad\n{ x = 0; }\n P0@wg 0,agent 0 ;\n lod r0, x ;\nexists (x == 1)\n");
+  const Result result = lockstep.run({"litmus", bad, "mp-agent", "--on", "sc"});
+  CHECK(result.status == 2);
+  CHECK_THAT(result.error, Catch::Contains("bad.litmus:4:2: error: unknown instruction 'lod'"));
+  CHECK_THAT(result.out, Catch::Contains("1 as expected") && Catch::Contains("1 error"));
+}
+
+TEST_CASE("a violation ends with status 1 and a trace that replays") {
+  const Command lockstep;
+  const Result result =
+      lockstep.run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--trace", "traces"});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, Catch::Contains("violates hrf-indirect"));
+  const Result again = lockstep.run({"replay", "traces/chain-wg-agent.quick-release-split-fifo.trace.json"});
+  CHECK(again.status == 0);
+  CHECK_THAT(again.out, Catch::Contains("As recorded"));
+  CHECK(
+      lockstep.run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--model", "hrf-direct"})
+          .status == 0);
+}
+
+TEST_CASE("check holds, finds a fault, and leaves a trace that replay fires again") {
+  const Command lockstep;
+  const Result sound = lockstep.run({"check", "german", "--size", "node=3"});
+  CHECK(sound.status == 0);
+  CHECK_THAT(sound.out,
+             Catch::Contains("holds in every reachable state") && Catch::Contains("Every rule fired."));
+  const Result faulty = lockstep.run({"check", "german", "--size", "node=3", "--fault", "keep-copy"});
+  CHECK(faulty.status == 1);
+  CHECK_THAT(faulty.out, Catch::Contains("violated: ") && Catch::Contains("german.trace.json"));
+  CHECK(lockstep.run({"replay", "german.trace.json"}).status == 0);
+  const auto json = nlohmann::json::parse(lockstep.run({"replay", "german.trace.json", "--json"}).out);
+  CHECK(json.at("as_recorded") == true);
+}
+
+TEST_CASE("check prints one JSON document, and says on stderr where the trace is") {
+  const Command lockstep;
+  const Result result =
+      lockstep.run({"check", "german", "--fault", "keep-copy", "--trace", "t.json", "--json"});
+  CHECK(result.status == 1);
+  CHECK(nlohmann::json::parse(result.out).at("schema") == "lockstep.check/1");
+  CHECK_THAT(result.error, Catch::Contains("t.json"));
+}
+
+TEST_CASE("a limit ends with status 3 and what was covered") {
+  const Command lockstep;
+  const Result result = lockstep.run({"check", "german", "--size", "node=8", "--timeout", "0.2"});
+  CHECK(result.status == 3);
+  CHECK_THAT(result.out, Catch::Contains("inconclusive: out of time"));
+  CHECK(lockstep.run({"check", "german", "--size", "node=8", "--memory", "0.01"}).status == 3);
+}
+
+TEST_CASE("Ctrl-C ends with status 130 and partial results") {
+  const Command lockstep;
+  const Result check = lockstep.run({"check", "german", "--size", "node=8"}, std::chrono::milliseconds(400));
+  CHECK(check.status == 130);
+  CHECK_THAT(check.out, Catch::Contains("inconclusive: interrupted"));
+}
+
+TEST_CASE("nothing but the report is written to a pipe, and no control characters") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "mp-wg"});
+  CHECK(result.out.find('\x1b') == std::string::npos);
+  CHECK(result.out.find('\r') == std::string::npos);
+  CHECK(result.error.empty());
+}
+
+TEST_CASE("faults by the tests that kill them are one command") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "--faults", "write-through", "mp-stale-agent"});
+  CHECK(result.status == 1);
+  CHECK_THAT(result.out, Catch::Contains("mp-stale-agent (outcome)") && Catch::Contains("ALIVE"));
+  const Result json = lockstep.run({"litmus", "--faults", "write-through", "mp-stale-agent", "--json"});
+  CHECK(nlohmann::json::parse(json.out).at("schema") == "lockstep.faults/1");
+}
+
+TEST_CASE("list names systems, and what a system can be asked") {
+  const Command lockstep;
+  CHECK_THAT(lockstep.run({"list"}).out, Catch::Contains("quick-release") && Catch::Contains("german"));
+  const Result one = lockstep.run({"list", "quick-release"});
+  CHECK(one.status == 0);
+  CHECK_THAT(one.out, Catch::Contains("split-fifo") && Catch::Contains("mask-ignored") &&
+                          Catch::Contains("s-fifo1-entries"));
+  CHECK_THAT(lockstep.run({"list", "tests"}).out, Catch::Contains("mp-agent"));
+  CHECK(nlohmann::json::parse(lockstep.run({"list", "faults", "--json"}).out).at("schema") ==
+        "lockstep.list/1");
+}
+
+#endif
