@@ -110,7 +110,7 @@ class CompiledModel : public Base {
 
   [[nodiscard]] State load(const std::uint64_t* words_in) const {
     State state{};
-    unpack(system_.kind(), words_in, state);
+    unpack(layout_, words_in, state);
     system_.restore(state);
     return state;
   }

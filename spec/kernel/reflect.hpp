@@ -121,44 +121,17 @@ inline void unpack(const K& k, const std::uint64_t* words, State& state) {
   });
 }
 
-namespace detail {
-
-// The integer of a stored scalar: one byte is unsigned, wider ones are signed.
-inline std::int64_t signed_field(const unsigned char* at, std::uint8_t size) {
-  if (size == 1) return *at;
-  if (size == 2) {
-    std::int16_t v = 0;
-    std::memcpy(&v, at, sizeof v);
-    return v;
-  }
-  std::int32_t v = 0;
-  std::memcpy(&v, at, sizeof v);
-  return v;
-}
-
-// Adds to a field of the packed words, modulo its width.
-inline void add_at(std::uint64_t* words, std::uint32_t position, std::uint8_t bits, std::uint64_t delta) {
-  if (bits == 0) return;
-  const std::uint32_t index = position / 64;
-  const std::uint32_t shift = position % 64;
-  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits);
-  const bool straddles = shift + bits > 64;
-  std::uint64_t field = words[index] >> shift;
-  if (straddles) field |= words[index + 1] << (64 - shift);
-  const std::uint64_t changed = (field & mask) ^ ((field + delta) & mask);
-  words[index] ^= changed << shift;
-  if (straddles) words[index + 1] ^= changed >> (64 - shift);
-}
-
-}  // namespace detail
-
-// Where each stored scalar lies in the plain struct and in the packed words.
+// Where each stored scalar lies in the plain struct and in the packed words, as tables: what the walks above
+// work out field by field, looked up.
 struct Layout {
   struct Field {
-    std::uint32_t offset = 0;    // bytes into the struct
-    std::uint32_t position = 0;  // bits into the packed words
-    std::uint8_t size = 0;       // bytes in the struct
-    std::uint8_t bits = 0;
+    std::uint64_t mask = 0;    // of its bits, at the bottom of a word
+    std::int32_t bias = 0;     // the integer whose code is 0
+    std::uint32_t offset = 0;  // bytes into the struct
+    std::uint16_t word = 0;    // of the packed state
+    std::uint8_t shift = 0;    // bits into that word
+    std::uint8_t size = 0;     // bytes in the struct: 1 unsigned, 2 and 4 signed
+    bool straddles = false;    // goes on in the next word
   };
   std::vector<Field> fields;
   std::vector<std::int32_t> field_at;  // by byte of the struct: index into fields, or -1
@@ -170,24 +143,70 @@ Layout layout_of(const K& k) {
   Layout layout;
   layout.field_at.assign(sizeof(State), -1);
   State state{};
-  std::uint32_t position = 0;
+  unsigned position = 0;
   for_each_leaf(k, state, [&](auto& leaf) {
     static_assert(sizeof leaf == sizeof leaf.v, "a stored scalar is its value and nothing else");
-    const auto offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) -
-                                                   reinterpret_cast<const char*>(&state));
-    const auto bits = static_cast<std::uint8_t>(leaf.bits(k));
+    const unsigned bits = leaf.bits(k);
+    Layout::Field field;
+    field.offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) - reinterpret_cast<const char*>(&state));
+    field.size = sizeof leaf;
+    field.mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+    field.word = static_cast<std::uint16_t>(position / 64);
+    field.shift = static_cast<std::uint8_t>(position % 64);
+    field.straddles = position % 64 + bits > 64;
+    leaf.decode(k, 0);
+    field.bias = static_cast<std::int32_t>(leaf.v);
     for (std::size_t byte = 0; byte < sizeof leaf; ++byte) {
-      layout.field_at[offset + byte] = static_cast<std::int32_t>(layout.fields.size());
+      layout.field_at[field.offset + byte] = static_cast<std::int32_t>(layout.fields.size());
     }
-    layout.fields.push_back({offset, position, sizeof leaf, bits});
+    layout.fields.push_back(field);
     position += bits;
   });
   return layout;
 }
 
-// Brings `words`, which hold `before`, up to `after`: only the fields that differ are written. Both states'
-// codes are equal up to an offset that the field's type fixes, so their difference is the difference of the
-// stored integers.
+namespace detail {
+
+inline std::int64_t field_value(const unsigned char* at, std::uint8_t size) {
+  if (size == 1) return *at;
+  if (size == 2) {
+    std::int16_t v = 0;
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  }
+  std::int32_t v = 0;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
+
+inline void set_field_value(unsigned char* at, std::uint8_t size, std::int64_t value) {
+  if (size == 1) {
+    *at = static_cast<unsigned char>(value);
+  } else if (size == 2) {
+    const auto v = static_cast<std::int16_t>(value);
+    std::memcpy(at, &v, sizeof v);
+  } else {
+    const auto v = static_cast<std::int32_t>(value);
+    std::memcpy(at, &v, sizeof v);
+  }
+}
+
+}  // namespace detail
+
+// As unpack, by the tables; fields that are not stored keep their values.
+template <class State>
+inline void unpack(const Layout& layout, const std::uint64_t* words, State& state) {
+  auto* bytes = reinterpret_cast<unsigned char*>(&state);
+  for (const Layout::Field& field : layout.fields) {
+    std::uint64_t code = words[field.word] >> field.shift;
+    if (field.straddles) code |= words[field.word + 1] << (64 - field.shift);
+    detail::set_field_value(bytes + field.offset, field.size, static_cast<std::int64_t>(code & field.mask) + field.bias);
+  }
+}
+
+// Brings `words`, which hold `before`, up to `after`, at the cost of the fields that differ. A packed word is
+// the sum of its fields' codes at their places, so a field that stays within its bits is changed by adding the
+// difference there: no other field notices.
 template <class K, class State>
 inline void repack(const K& k, const Layout& layout, const State& before, const State& after, std::uint64_t* words) {
   constexpr std::size_t step = sizeof(std::uint64_t);
@@ -198,13 +217,22 @@ inline void repack(const K& k, const Layout& layout, const State& before, const 
     std::memcpy(&word, at, step);
     return word;
   };
+  // Brings one field up to date; returns the first byte after it.
   const auto update = [&](std::size_t byte) -> std::size_t {
     const std::int32_t index = layout.field_at[byte];
     if (index < 0) return byte + 1;
     const Layout::Field& field = layout.fields[static_cast<std::size_t>(index)];
-    const std::int64_t delta = detail::signed_field(new_bytes + field.offset, field.size) - detail::signed_field(old_bytes + field.offset, field.size);
-    if (field.size == sizeof(std::int32_t)) k.check_value(static_cast<std::int32_t>(detail::signed_field(new_bytes + field.offset, field.size)));
-    detail::add_at(words, field.position, field.bits, static_cast<std::uint64_t>(delta));
+    const std::int64_t value = detail::field_value(new_bytes + field.offset, field.size);
+    if (field.size == sizeof(std::int32_t)) k.check_value(static_cast<std::int32_t>(value));
+    const auto difference = static_cast<std::uint64_t>(value - detail::field_value(old_bytes + field.offset, field.size));
+    if (!field.straddles) {
+      words[field.word] += difference << field.shift;
+    } else {
+      const std::uint64_t code = static_cast<std::uint64_t>(value - field.bias);
+      words[field.word] = (words[field.word] & ~(field.mask << field.shift)) | code << field.shift;
+      words[field.word + 1] =
+          (words[field.word + 1] & ~(field.mask >> (64 - field.shift))) | code >> (64 - field.shift);
+    }
     return field.offset + field.size;
   };
   std::size_t next = 0;  // bytes before it have been dealt with
