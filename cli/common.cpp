@@ -37,13 +37,13 @@ double physical_memory() {
 
 void LimitOptions::add_to(CLI::App& app, const std::string& timeout_is_for) {
   app.add_option("--threads", threads, "Threads to use (default: all of this machine's)")
-      ->check(CLI::Range(1, 1024).description("1..1024"))
+      ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
   app.add_option("--memory", gibibytes, "Memory for visited states (default: 3/4 of this machine's)")
-      ->check(CLI::Range(0.001, 1048576.0).description("above 0"))
+      ->check(CLI::Range(0.001, 1048576.0).description(""))
       ->type_name("GiB");
   app.add_option("--timeout", seconds, "Time for " + timeout_is_for + " (default: no limit)")
-      ->check(CLI::Range(0.001, 1e9).description("above 0"))
+      ->check(CLI::Range(0.001, 1e9).description(""))
       ->type_name("SECONDS");
 }
 

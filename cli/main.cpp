@@ -20,6 +20,7 @@ constexpr int limit_reached = 3;
 
 std::vector<std::string> command_names(const std::vector<cli::Command>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const cli::Command& command : commands) names.push_back(command.app->get_name());
   return names;
 }
@@ -82,7 +83,8 @@ int run(int argc, char** argv) {
   try {
     lockstep.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    cli::print_now(chosen(lockstep).help());
+    const CLI::App& app = chosen(lockstep);
+    cli::print_now(app.help(&app == &lockstep ? "" : "lockstep"));
     return 0;
   } catch (const CLI::ParseError& error) {
     throw explain(error, lockstep);

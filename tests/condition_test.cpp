@@ -10,10 +10,11 @@ using namespace lockstep;
 
 namespace {
 
-// A test with registers P0:a and P0:b and a location x; outcomes are listed as {a, b, x}.
+// A test with registers P0:r0 and P0:r1 and a location x; outcomes are listed as {a, b, x}.
 LitmusTest asking(const std::string& question) {
   return parse_litmus(
-      "HRF t\n{ x = 0; P0:a = 0; P0:b = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\nlocations [P0:a; P0:b; x;]\n" +
+      "HRF t\n{ x = 0; P0:r0 = 0; P0:r1 = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\nlocations [P0:r0; P0:r1; "
+      "x;]\n" +
           question + "\n",
       "t.litmus");
 }
@@ -34,42 +35,42 @@ bool holds(const std::string& formula, std::int32_t a, std::int32_t b, std::int3
 }  // namespace
 
 TEST_CASE("a comparison in a condition compares final values") {
-  CHECK(holds("P0:a == 1", 1, 0, 0));
-  CHECK_FALSE(holds("P0:a == 1", 2, 0, 0));
-  CHECK(holds("P0:a != 1", 2, 0, 0));
-  CHECK_FALSE(holds("P0:a != 1", 1, 0, 0));
-  CHECK(holds("P0:a < 1", 0, 0, 0));
-  CHECK_FALSE(holds("P0:a < 1", 1, 0, 0));
-  CHECK(holds("P0:a >= 1", 1, 0, 0));
-  CHECK_FALSE(holds("P0:a >= 1", 0, 0, 0));
-  CHECK(holds("P0:a == -1", -1, 0, 0));
+  CHECK(holds("P0:r0 == 1", 1, 0, 0));
+  CHECK_FALSE(holds("P0:r0 == 1", 2, 0, 0));
+  CHECK(holds("P0:r0 != 1", 2, 0, 0));
+  CHECK_FALSE(holds("P0:r0 != 1", 1, 0, 0));
+  CHECK(holds("P0:r0 < 1", 0, 0, 0));
+  CHECK_FALSE(holds("P0:r0 < 1", 1, 0, 0));
+  CHECK(holds("P0:r0 >= 1", 1, 0, 0));
+  CHECK_FALSE(holds("P0:r0 >= 1", 0, 0, 0));
+  CHECK(holds("P0:r0 == -1", -1, 0, 0));
 }
 
 TEST_CASE("a condition may compare registers and locations with each other") {
-  CHECK(holds("P0:a == P0:b", 3, 3, 0));
-  CHECK_FALSE(holds("P0:a == P0:b", 3, 2, 0));
-  CHECK(holds("x == P0:b", 0, 7, 7));
-  CHECK_FALSE(holds("x == P0:b", 0, 7, 6));
+  CHECK(holds("P0:r0 == P0:r1", 3, 3, 0));
+  CHECK_FALSE(holds("P0:r0 == P0:r1", 3, 2, 0));
+  CHECK(holds("x == P0:r1", 0, 7, 7));
+  CHECK_FALSE(holds("x == P0:r1", 0, 7, 6));
 }
 
 TEST_CASE("and binds more tightly than or, and not applies to what follows it") {
-  CHECK(holds("P0:a == 1 \\/ P0:b == 1 /\\ x == 1", 1, 0, 0));
-  CHECK_FALSE(holds("(P0:a == 1 \\/ P0:b == 1) /\\ x == 1", 1, 0, 0));
-  CHECK(holds("~(P0:a == 1 /\\ x == 1)", 1, 0, 0));
-  CHECK_FALSE(holds("~(P0:a == 1)", 1, 0, 0));
+  CHECK(holds("P0:r0 == 1 \\/ P0:r1 == 1 /\\ x == 1", 1, 0, 0));
+  CHECK_FALSE(holds("(P0:r0 == 1 \\/ P0:r1 == 1) /\\ x == 1", 1, 0, 0));
+  CHECK(holds("~(P0:r0 == 1 /\\ x == 1)", 1, 0, 0));
+  CHECK_FALSE(holds("~(P0:r0 == 1)", 1, 0, 0));
   CHECK(holds("true", 0, 0, 0));
   CHECK_FALSE(holds("false", 0, 0, 0));
 }
 
 TEST_CASE("a condition over what is not observed is a mistake, not false") {
-  LitmusTest test = asking("exists (P0:a == 1)");
+  LitmusTest test = asking("exists (P0:r0 == 1)");
   const Outcome seen = outcome(test, 1, 0, 0);
   test.observed.clear();
   CHECK_THROWS_AS(satisfies(test.condition, test, seen), std::logic_error);
 }
 
 TEST_CASE("the filter leaves outcomes aside") {
-  const LitmusTest test = asking("filter (x == 1)\nexists (P0:a == 1)");
+  const LitmusTest test = asking("filter (x == 1)\nexists (P0:r0 == 1)");
   const std::vector<Outcome> outcomes{outcome(test, 1, 0, 0), outcome(test, 0, 0, 1), outcome(test, 1, 1, 1)};
   const Tally counts = tally(test, outcomes);
   CHECK(counts.positive == 1);
@@ -93,17 +94,17 @@ TEST_CASE("a question validates by its quantifier") {
 }
 
 TEST_CASE("memory is observed where the question or its locations name a location") {
-  CHECK(observes_memory(asking("exists (P0:a == 1)")));  // through `locations`
-  const std::string program = "HRF t\n{ x = 0; P0:a = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\n";
-  CHECK_FALSE(observes_memory(parse_litmus(program + "exists (P0:a == 1)\n", "t.litmus")));
+  CHECK(observes_memory(asking("exists (P0:r0 == 1)")));  // through `locations`
+  const std::string program = "HRF t\n{ x = 0; P0:r0 = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\n";
+  CHECK_FALSE(observes_memory(parse_litmus(program + "exists (P0:r0 == 1)\n", "t.litmus")));
   CHECK(observes_memory(parse_litmus(program + "exists (x == 1)\n", "t.litmus")));
-  CHECK(observes_memory(parse_litmus(program + "filter (x == 1)\nexists (P0:a == 1)\n", "t.litmus")));
+  CHECK(observes_memory(parse_litmus(program + "filter (x == 1)\nexists (P0:r0 == 1)\n", "t.litmus")));
 }
 
 TEST_CASE("an outcome is printed as herd prints a final state") {
   const LitmusTest test = parse_litmus(
-      "HRF t\n{ x = 0; P0:a = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\nexists (P0:a == 1 /\\ x == 2)\n",
+      "HRF t\n{ x = 0; P0:r0 = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\nexists (P0:r0 == 1 /\\ x == 2)\n",
       "t.litmus");
   REQUIRE(test.observed.size() == 2);
-  CHECK(outcome_text(test, {1, 2}) == "P0:a=1; [x]=2;");
+  CHECK(outcome_text(test, {1, 2}) == "P0:r0=1; [x]=2;");
 }

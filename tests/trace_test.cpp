@@ -1,6 +1,8 @@
 // Counterexamples on file: written, read, fired again, and told apart from a system that has changed.
 #include "checker/trace/trace.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -74,8 +76,8 @@ TEST_CASE("a trace written to a file and read back fires every step and violates
 TEST_CASE("a trace names each step's rule, unit and changed fields") {
   const std::string text = trace_text(german_counterexample());
   CHECK_THAT(text, Catch::Contains("   0. starts"));
-  CHECK_THAT(text, Catch::Contains("asks for the exclusive copy (node 0)  [node]\n"
-                                   "        node(0).request  none -> exclusive\n"));
+  CHECK_THAT(text, Catch::Contains("asks for the exclusive copy (node 1)  [node]\n"
+                                   "        node(1).request  none -> exclusive\n"));
 }
 
 TEST_CASE("when the fault is mended, replay says at which step the system does otherwise") {

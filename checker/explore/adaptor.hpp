@@ -6,6 +6,7 @@
 //   start(s)               calls s.start(over(...), action) for each family of initial states
 //   rules(r)               the rules (spec/kernel/rules.hpp)
 //   invariants(v)          calls v.invariant(name, predicate)
+//   assertions(v)          likewise, optional: what is judged under every reduction
 //   restore(state)         recomputes derived fields after unpacking
 //   normalise(state)       resets what no continuation reads (only if Reductions::dead)
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
@@ -60,6 +61,7 @@ class CompiledModel : public Base {
     layout_ = layout_of<Kind, State>(system_.kind());
     Describe describe{{}, rules_, invariants_};
     system_.rules(describe);
+    if constexpr (requires { system_.assertions(describe); }) system_.assertions(describe);
     system_.invariants(describe);
   }
 
@@ -78,7 +80,8 @@ class CompiledModel : public Base {
     prepare(out);
     const State state = load(words_in);
     Check check{{}, state, out};
-    system_.invariants(check);
+    if constexpr (requires { system_.assertions(check); }) system_.assertions(check);
+    if (judges_invariants()) system_.invariants(check);
     Explore explore{{}, *this, state, words_in, out};
     system_.rules(explore);
   }
@@ -117,6 +120,9 @@ class CompiledModel : public Base {
 
  private:
   using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  // Reductions other than local ones may pass over states, or change fields that only invariants look at.
+  [[nodiscard]] bool judges_invariants() const { return !reductions_.links && !reductions_.dead && !reductions_.defer; }
 
   void prepare(Successors& out) const {
     out.begin_state();
@@ -173,8 +179,8 @@ class CompiledModel : public Base {
                              std::string(rule.source), rule.fairness,
                              {std::string(Tags::name)...}, rule.instruction != nullptr};
     }
-    template <class... Tags, class Channel, class Guard, class Action>
-    void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action) {
+    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
+    void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action, Unseen&&...) {
       rule(r, parameters, guard, action);
     }
     template <class... Tags, class Guard, class Matters, class Action>
@@ -218,8 +224,9 @@ class CompiledModel : public Base {
         emit(rule, detail::firing_of(id, i...), after);
       });
     }
-    template <class... Tags, class Channel, class Guard, class Action>
-    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action) {
+    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
+    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action,
+                   Unseen&&...) {
       const auto id = this->next++;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
         const auto& queue = channel(state, i...);
@@ -330,15 +337,16 @@ class CompiledModel : public Base {
         note(rule, id, parameters, i...);
       });
     }
-    template <class... Tags, class Channel, class Guard, class Action>
+    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
     [[gnu::always_inline]] void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
-                                          Action&& action) {
+                                          Action&& action, Unseen&&... unseen) {
       const auto id = this->next++;
       if (rule.urgency == Urgency::none || rule.urgency != wanted) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
         auto& queue = channel(state, i...);
         if (Kind::truth(queue.empty())) return;
         if (!Kind::truth(guard(std::as_const(state), i..., queue.head()))) return;
+        if (!(Kind::truth(unseen(std::as_const(state), i..., queue.head())) && ...)) return;
         ++enabled;
         if (!fire) return;
         const auto message = queue.head();
@@ -410,8 +418,9 @@ class CompiledModel : public Base {
     void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
       rule(r, parameters, guard, action);
     }
-    template <class... Tags, class Channel, class Guard, class Action>
-    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action) {
+    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
+    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action,
+                   Unseen&&...) {
       const auto id = this->next++;
       if (done || id != wanted.rule) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {

@@ -84,8 +84,9 @@ struct NarratedStep {
   std::vector<FieldChange> changes;
 };
 
-// What a run may take at once instead of interleaving. All of them keep the terminal states (outcomes,
-// deadlocks); none is applied when invariants are the question.
+// What a run may take at once instead of interleaving, or leave out. Each keeps the outcomes of every program
+// and the deadlocks of its threads; `dead` also skips the draining that follows the last thread's end when
+// nobody reads memory. Invariants are judged only without links, dead and defer.
 struct Reductions {
   bool local = true;    // a thread's own steps
   bool links = true;    // deliveries on ordered links

@@ -67,10 +67,13 @@ std::string race_lines(const TestReport& report) {
   }
   std::vector<std::pair<std::string, std::vector<std::string>>> answers;
   for (const RaceModel model : race_models) {
-    std::string answer = answer_text(report.races, model, report.test->program);
+    const std::string answer = answer_text(report.races, model, report.test->program);
     auto found =
         std::find_if(answers.begin(), answers.end(), [&](const auto& one) { return one.first == answer; });
-    if (found == answers.end()) found = answers.insert(found, {std::move(answer), {}});
+    if (found == answers.end()) {
+      answers.emplace_back(answer, std::vector<std::string>{});
+      found = answers.end() - 1;
+    }
     found->second.emplace_back(name(model));
   }
   std::string text;

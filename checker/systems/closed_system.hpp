@@ -16,7 +16,7 @@ std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
   Protocol protocol;
   protocol.k.sizes = sizes;
   protocol.fault_bits = static_cast<decltype(protocol.fault_bits)>(fault_mask(self, options.faults));
-  return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), options.reductions);
+  return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
 }
 
 template <class Info, SystemEntry (*Entry)()>

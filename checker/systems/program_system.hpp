@@ -66,7 +66,9 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   for (std::size_t c = 0; c < placement.agent_of_cu.size(); ++c) {
     machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
   }
-  auto text = [program](const Instruction& i, int thread) { return print_instruction(i, *program, thread); };
+  auto text = [program](const Instruction& i, int thread) {
+    return program->threads[static_cast<std::size_t>(thread)].name + ": " + print_instruction(i, *program, thread);
+  };
   System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
                          variant_index(entry, options.variant), options.memory_observed);
   Reductions reductions = options.reductions;

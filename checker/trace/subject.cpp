@@ -67,6 +67,7 @@ void give(std::string_view what, const std::string& name, std::span<Subject> sub
 template <class Range>
 std::vector<std::string> names_in(const Range& range) {
   std::vector<std::string> names;
+  names.reserve(std::size(range));
   for (const auto& one : range) names.emplace_back(one.name);
   return names;
 }
@@ -130,6 +131,7 @@ Reductions reductions_without(std::span<const std::string> names) {
                                                             {"dead", &reductions.dead},
                                                             {"defer", &reductions.defer}};
   std::vector<std::string> known;
+  known.reserve(switches.size());
   for (const auto& [name, value] : switches) known.push_back(name);
   for (const std::string& name : names) {
     const auto found = std::find(known.begin(), known.end(), name);

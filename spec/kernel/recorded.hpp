@@ -773,8 +773,8 @@ class RecordRules {
     rule(r, parameters, guard, action);
   }
   // The message is the head of the channel; firing consumes it, which the trigger says for itself.
-  template <class... Tags, class Channel, class Guard, class Action>
-  void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action) {
+  template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
+  void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action, Unseen&&...) {
     record<Tags...>(
         rule, [&](State& s, const auto&... i) { return channel(s, i...).path(); },
         [&](State& s, const auto&... i) {

@@ -2,8 +2,9 @@
 // directory that also probes the CPU cluster.
 //
 // A memory-side L3 caches memory for whoever asks, so it is one with memory here. The CPUs are kept coherent
-// among themselves by an ordinary write-back protocol with a single writer; for its threads such a cluster
-// behaves as one cache, which is how it stands here: a line is absent, clean or dirty. The directory probes it
+// among themselves by an ordinary write-back protocol with a single writer and execute in order without store
+// buffers; for its threads such a cluster behaves as one cache, which is how it stands here: a line is absent,
+// clean or dirty, fetching and owning it is one step, and it stays until it is invalidated. The directory probes it
 // before GPU data is read from or written to memory (thesis 4.3.1, "the CPUs perform stores as normal with
 // coherent write-back caches"; 4.4.1 for the null directory and the L3).
 #pragma once

@@ -9,7 +9,7 @@
 // agents share wL3 and S-FIFO3 beside the directory, memory and the CPU cluster (home.hpp). Here a link1 leads
 // from each CU to its L2 and a link2 from each L2 to the directory; both keep order ("the marker then will
 // propagate through the cache hierarchy just like a normal write" has no meaning otherwise). Fills and
-// invalidations travel back separately, at any time.
+// invalidations travel back at any time; the default keeps an invalidation behind the fills sent before it.
 //
 // What is ours, since the thesis is silent:
 //   Scopes and more than one GPU. wave and wg complete at wL1, which a work-group shares; agent when the
@@ -20,8 +20,16 @@
 //   When its program has ended everywhere the machine drains, as a kernel end makes it (4.3.1, "a release
 //   operation (e.g., a StRel or kernel end)").
 //
-// The default variant differs from `as-printed` in the repairs named by `Repair`; docs/findings.md has the
-// shortest counterexample for each.
+//   Everything a CU sends up, reads and RMWs included, keeps its order on the link; so does what an L2 sends.
+//   "sends invalidations to the CPU cluster [...] before the line is written" is one step: the CPUs have dropped
+//   the line when it is written. A CPU write tells the GPU caches each time, also when the CPUs own the line.
+//   A partial hit evicts its block ("the dirty bytes are written through"), as any eviction does.
+//   The marker that an RMW leaves in S-FIFO1 comes out when the RMW has been performed.
+//   Unused words of a block count as clean, so a block that a program uses one word of never hits wL2 or wL3 in
+//   full and is always written through first.
+//
+// The default variant differs from `as-printed` in the first eight faults below, which are what the print lacks;
+// docs/findings.md has the shortest counterexample for each.
 #pragma once
 
 #include <array>
@@ -113,12 +121,12 @@ BOOST_DESCRIBE_ENUM(Stage, idle, releasing, awaiting, released, stored, atomic)
 enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo, lean };
 inline constexpr std::array variants{
     Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
-    Variant{"as-printed", "thesis 4.3 to the letter"},
+    Variant{"as-printed", "thesis 4.3 as it is printed, with our readings where it is silent"},
     Variant{"split-fifo", "the default with S-FIFO1 split by wavefront, as 4.3 mentions"},
     Variant{"lean", "the default without two printed steps at L1 that the written bit makes superfluous"},
 };
 
-// What the default adds to the print; each can be taken out alone, as a fault.
+// The first eight take out, one at a time, what the default adds to the print.
 enum class FaultName : std::uint8_t {
   fill_ignores_write,
   fill_overtaken,
@@ -378,7 +386,6 @@ struct Protocol {
       k.for_each(cus, [&](Cu c) {
         k.when(!s.rl1(c, b).present && arrives1(s, c, b), [&] { invalidate1(s, c, b); });
       });
-      if (!wanted.by_host(b) && !s.home.cpu(b).dirty.v) s.home.cpu(b) = {};
     });
   }
 
@@ -505,6 +512,19 @@ struct Protocol {
   [[nodiscard]] Bool about_to_load(const State& s, ThreadIx t, Block b) const {
     return on_gpu(s, t) && asks(s, t, Operation::load) && s.port(t).request.block == b &&
            (s.read(t).stage == ReadStage::none || s.read(t).stage == ReadStage::to_l2);
+  }
+
+  // Nobody else is on the sender's side of the link to notice that its access is still under way. A sibling that
+  // stores to the block, or hits old copies, while the message waits may notice, even if it has ended since.
+  [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
+    return k.forall(threads, [&](ThreadIx t) {
+      return t == sender || machine.is_host(t) || cu(t) != cu(sender);
+    });
+  }
+  [[nodiscard]] Bool alone_on_agent(ThreadIx sender) const {
+    return k.forall(threads, [&](ThreadIx t) {
+      return t == sender || machine.is_host(t) || agent(t) != agent(sender);
+    });
   }
 
   // ---- evictions ----------------------------------------------------------------------------------------
@@ -801,14 +821,13 @@ struct Protocol {
                   return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
                 },
                 [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
-    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and RMWs that are performed
-    // behind wL3's back can tell them apart.
+    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs that
+    // are performed behind wL3's back can tell them apart.
     r.deferrable({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
                  over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
-                 [&](const State& s, Block) {
-                   return Bool(k.extent(agents) > 1) || k.exists(threads, [&](ThreadIx t) {
-                            return machine.is_host(t) || (s.port(t).pending && asks(s, t, Operation::rmw));
-                          });
+                 [&](const State&, Block) {
+                   return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
+                          k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
                  },
                  [&](State& s, Block b) { evict3(s, b); });
     r.rule({.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
@@ -904,14 +923,16 @@ struct Protocol {
     };
     r.triggered({.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
                 from_cu, [&](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
-                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2); });
+                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2); },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered({.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
                 from_cu,
                 [&](const State& s, Cu c, const Up& m) {
                   return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
                 },
-                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2); });
-    r.rule({.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2); },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.rule({.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read"},
            over(cus),
            [&](const State& s, Cu c) {
              const auto& link = s.link1(c);
@@ -933,7 +954,8 @@ struct Protocol {
                   k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
                   k.push(s.link2(a), m);
                   s.read(m.thread).stage = ReadStage::to_directory;
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
 
     // The same once more at wL3; behind it are the L3 and memory, which the directory keeps coherent with the
     // CPUs.
@@ -944,8 +966,9 @@ struct Protocol {
     r.triggered({.name = "read hits wL3", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
                 over(agents), from_agent,
                 [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
-                [&](State& s, Agent, const Up& m) { answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory); });
-    r.rule({.name = "partial hit writes wL3's block through", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+                [&](State& s, Agent, const Up& m) { answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory); },
+                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+    r.rule({.name = "partial hit writes wL3's block through", .unit = "directory", .source = "4.3.1 Normal Read"},
            over(agents),
            [&](const State& s, Agent a) {
              const auto& link = s.link2(a);
@@ -962,7 +985,8 @@ struct Protocol {
                 },
                 [&](State& s, Agent, const Up& m) {
                   answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
-                });
+                },
+                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
 
     r.rule({.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
            [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
@@ -1117,7 +1141,8 @@ struct Protocol {
                   const Agent a = machine.agent_of(c);
                   if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
                   k.push(s.link2(a), m);
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
                 over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
                 [&](const State& s, Agent, const Up& m) {
@@ -1138,7 +1163,8 @@ struct Protocol {
                   if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
                   s.stage(m.thread) = Stage::idle;
                   complete<K>(s.port(m.thread), old);
-                });
+                },
+                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
   }
 
   // "these invalidations are not critical to performance": they arrive at any time.

@@ -10,7 +10,8 @@
 // Caches do not allocate on stores; a store updates the copies it passes. Links keep order ("relies on
 // in-order memory responses", 4.2.3), so a release is a marker sent behind the writes and answered from the
 // level it has to reach. Replacement may take any line at any time. The CPUs and memory are home.hpp; GPU
-// caches are not told of CPU writes, the next acquire at system scope drops them.
+// caches are not told of CPU writes, the next acquire at system scope drops them. 4.2.3 makes every release global,
+// barriers included; with scopes a barrier is a release and acquire at wg (semantics.md).
 #pragma once
 
 #include <array>
@@ -185,9 +186,6 @@ struct Protocol {
         if (!wanted.by_cu(c, b)) s.l1(c, b) = Line{};
       });
     });
-    k.for_each(blocks, [&](Block b) {
-      if (!wanted.by_host(b) && !s.home.cpu(b).dirty.v) s.home.cpu(b) = {};
-    });
   }
 
  private:
@@ -211,6 +209,13 @@ struct Protocol {
   [[nodiscard]] static Bool release_done(const State& s, ThreadIx t) {
     const Bool needs = releases(s.port(t).request.order) && beyond_group(s, t);
     return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
+  }
+
+  // No sibling on the CU could notice that the message is still under way.
+  [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
+    return k.forall(threads, [&](ThreadIx t) {
+      return t == sender || machine.is_host(t) || cu(t) != cu(sender);
+    });
   }
 
   // The last write of each word on the link, if any, is what the data says.
@@ -349,7 +354,8 @@ struct Protocol {
                 [&](State& s, Cu c, const Up& m) {
                   s.read(m.thread).stage = ReadStage::from_l2;
                   s.read(m.thread).data = s.l2(machine.agent_of(c), m.block).data;
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered({.name = "read misses L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus), from_cu,
                 [&](const State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
@@ -358,7 +364,8 @@ struct Protocol {
                 [&](State& s, Cu c, const Up& m) {
                   k.push(s.link2(machine.agent_of(c)), m);
                   s.read(m.thread).stage = ReadStage::to_directory;
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered({.name = "read reaches memory", .unit = "directory", .source = "4.2.1"}, over(agents),
                 [](auto& s, Agent a) -> auto& { return s.link2(a); },
                 [](const State&, Agent, const Up& m) { return m.kind == UpKind::read; },
@@ -474,7 +481,8 @@ struct Protocol {
                   const auto& q = s.port(m.thread).request;
                   write_at_l2(s, machine.agent_of(c), write_message(q.block, q.word, q.a));
                   performed(s, m.thread);
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.rule({.name = "L2 fetches an atomic's block", .unit = "L2", .source = "ours"}, over(cus),
            [&](const State& s, Cu c) {
              const Agent a = machine.agent_of(c);
@@ -488,7 +496,7 @@ struct Protocol {
              k.push(s.link2(machine.agent_of(c)), message(UpKind::read, s.port(t).request.block, t));
              s.read(t).stage = ReadStage::to_directory;
            });
-    r.triggered({.name = "L2 performs an atomic load", .unit = "L2", .source = "ours", .urgency = Urgency::link}, over(cus), from_cu,
+    r.triggered({.name = "L2 performs an atomic load", .unit = "L2", .source = "ours"}, over(cus), from_cu,
                 [&](const State& s, Cu c, const Up& m) {
                   return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
                          s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
@@ -498,7 +506,7 @@ struct Protocol {
                   port.result = word_of(s.l2(machine.agent_of(c), m.block).data, port.request.word);
                   performed(s, m.thread);
                 });
-    r.triggered({.name = "L2 performs an RMW", .unit = "L2", .source = "ours", .urgency = Urgency::link}, over(cus), from_cu,
+    r.triggered({.name = "L2 performs an RMW", .unit = "L2", .source = "ours"}, over(cus), from_cu,
                 [&](const State& s, Cu c, const Up& m) {
                   const Agent a = machine.agent_of(c);
                   return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
@@ -521,7 +529,8 @@ struct Protocol {
                   s.l2(a, m.block) = Line{};
                   stale_in_l2(s, a, m.block);
                   k.push(s.link2(a), m);
-                });
+                },
+                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
                 [](auto& s, Agent a) -> auto& { return s.link2(a); },
                 [](const State&, Agent, const Up& m) { return m.kind == UpKind::atomic; },

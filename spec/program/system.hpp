@@ -98,11 +98,15 @@ class System {
     m.rules(part);
   }
 
-  template <class Invariants>
-  void invariants(Invariants& v) const {
+  template <class Assertions>
+  void assertions(Assertions& v) const {
     v.invariant("no assertion of the program fails", [this](const State& s) {
       return k_.forall(threads, [&](auto t) { return !s.context(t).failed; });
     });
+  }
+
+  template <class Invariants>
+  void invariants(Invariants& v) const {
     RulesOfPart part(v, [](auto& s) -> auto& { return s.memory; });
     const Memory m = memory();
     m.invariants(part);
@@ -121,12 +125,9 @@ class System {
       const auto i = K::template constant<ThreadTag>(t);
       if (K::truth(s.port(i).ended)) continue;
       const auto blocks = future_.from(static_cast<std::size_t>(t), s.context(i).pc.v);
-      if (K::truth(machine_.is_host(i))) {
-        wanted.host |= blocks;
-      } else {
-        wanted.cu[machine_.cu_of(i).v] |= blocks;
-        wanted.agent[machine_.agent_of(machine_.cu_of(i)).v] |= blocks;
-      }
+      if (K::truth(machine_.is_host(i))) continue;
+      wanted.cu[machine_.cu_of(i).v] |= blocks;
+      wanted.agent[machine_.agent_of(machine_.cu_of(i)).v] |= blocks;
     }
     memory().normalise(s.memory, wanted);
   }
@@ -145,7 +146,6 @@ class System {
   struct Wanted {
     std::array<FutureReads::Blocks, CuTag::capacity> cu;
     std::array<FutureReads::Blocks, AgentTag::capacity> agent;
-    FutureReads::Blocks host;
     template <class Ix, class B>
     [[nodiscard]] bool by_cu(Ix c, B b) const {
       return ((cu[c.v] >> b.v) & 1U) != 0;
@@ -153,10 +153,6 @@ class System {
     template <class Ix, class B>
     [[nodiscard]] bool by_agent(Ix a, B b) const {
       return ((agent[a.v] >> b.v) & 1U) != 0;
-    }
-    template <class B>
-    [[nodiscard]] bool by_host(B b) const {
-      return ((host >> b.v) & 1U) != 0;
     }
   };
 

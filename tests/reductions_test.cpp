@@ -1,0 +1,194 @@
+// The reductions leave no outcome out and add none: what a program can end in is the same with all of them,
+// with each switched off, and with none.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checker/explore/explorer.hpp"
+#include "checker/litmus/suite.hpp"
+#include "checker/systems/registry.hpp"
+#include "checker/trace/subject.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+using Ends = std::set<std::vector<std::int32_t>>;
+
+// All final registers, then all final locations; one empty end stands for a deadlock.
+struct Explored {
+  Ends ends;
+  std::size_t states = 0;
+};
+
+Explored explore_with(const Program& program, Subject subject, const Reductions& reductions) {
+  subject.program = std::make_shared<const Program>(program);
+  subject.options.reductions = reductions;
+  subject.options.memory_observed = true;
+  const auto model = subject.build_with_program();
+  Explored explored;
+  ExploreOptions options;
+  options.invariants = false;
+  options.on_end = [&](const std::uint64_t* state) {
+    std::vector<std::int32_t> end;
+    for (std::size_t t = 0; t < program.threads.size(); ++t) {
+      for (std::size_t r = 0; r < program.threads[t].registers.size(); ++r) {
+        end.push_back(model->final_register(state, static_cast<int>(t), static_cast<int>(r)));
+      }
+    }
+    for (std::size_t l = 0; l < program.locations.size(); ++l) {
+      end.push_back(model->final_location(state, static_cast<int>(l)));
+    }
+    explored.ends.insert(std::move(end));
+  };
+  ExploreResult result = explore(*model, options);
+  if (result.verdict == Verdict::deadlock) {
+    explored.ends.insert(std::vector<std::int32_t>{});
+    options.deadlocks = false;
+    result = explore(*model, options);
+  }
+  REQUIRE(result.verdict == Verdict::holds);
+  explored.states = result.states;
+  return explored;
+}
+
+struct Choice {
+  std::string what;
+  Reductions reductions;
+};
+std::vector<Choice> choices() {
+  std::vector<Choice> all{{"all", {}}};
+  for (const std::string name : {"local", "links", "dead", "defer"}) {
+    all.push_back({"all but " + name, reductions_without(std::vector{name})});
+  }
+  return all;
+}
+
+Program program_of(const std::string& test) {
+  const SuiteFiles files = read_tests(std::vector{test}, LOCKSTEP_SOURCE_DIR "/litmus");
+  INFO(test);
+  REQUIRE(files.errors.empty());
+  REQUIRE(files.tests.size() == 1);
+  return files.tests.front()->program;
+}
+
+void check_ends(const std::string& test, const std::string& system, const std::vector<std::string>& faults = {}) {
+  const Program program = program_of(test);
+  Subject subject = subject_named(system);
+  subject.options.faults = faults;
+  const Explored full = explore_with(program, subject, Reductions::none());
+  for (const auto& [what, reductions] : choices()) {
+    const Explored reduced = explore_with(program, subject, reductions);
+    INFO(test << " on " << subject.description() << ", reductions: " << what);
+    CHECK(reduced.ends == full.ends);
+    CHECK(reduced.states <= full.states);
+  }
+}
+
+const std::vector<std::string> quick_release_variants{"quick-release", "quick-release/as-printed",
+                                                      "quick-release/split-fifo", "quick-release/lean"};
+
+// Two threads each, small enough to be explored without reductions, from every theme and placement.
+const std::vector<std::string> small_tests{
+    "2+2w-host",          "add-store-agent",      "add-store-system",      "barrier-apart-agent",
+    "coww-host-reads",    "corr-agent",           "corr-neighbour-agent",  "corr-plain-agent",
+    "corr-wg",            "corw-host",            "corw-wg",               "cowr-add-agent",
+    "cowr-add-system",    "cowr-wg",              "flag-exchange-agent",   "fs-atomic-beside-data-agent",
+    "fs-own-words-host",  "fs-read-first-host",   "host-cpu-counter",      "kernel-overwrite-system",
+    "kernel-same-kernel", "last-arrival-host",    "lb-data-host-writes",   "lb-host",
+    "mp-barrier-wg",      "mp-fence-agent",       "mp-flag-in-block-host-reads", "mp-neighbour-host-reads",
+    "mp-neighbour-host-writes", "mp-stale-host-reads", "phases-barrier-wg", "rmw-after-own-store-agent",
+    "scope-mismatch-agent-host", "scope-promote-wg-host", "stale-barrier-wg"};
+
+// What most of them are too large for when a sanitizer slows the run.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+const std::vector<std::string> tests{"add-store-system", "corr-plain-agent", "corr-wg", "cowr-add-agent",
+                                     "flag-exchange-agent", "mp-neighbour-host-reads", "stale-barrier-wg"};
+#else
+const std::vector<std::string>& tests = small_tests;
+#endif
+
+}  // namespace
+
+TEST_CASE("the reductions keep the ends of every program on QuickRelease") {
+  for (const std::string& test : tests) check_ends(test, "quick-release");
+}
+
+TEST_CASE("the reductions keep the ends of every program on QuickRelease as printed") {
+  for (const std::string& test : tests) check_ends(test, "quick-release/as-printed");
+}
+
+TEST_CASE("the reductions keep the ends of every program on QuickRelease with a split S-FIFO1") {
+  for (const std::string& test : tests) check_ends(test, "quick-release/split-fifo");
+}
+
+TEST_CASE("the reductions keep the ends of every program on lean QuickRelease") {
+  for (const std::string& test : tests) check_ends(test, "quick-release/lean");
+}
+
+TEST_CASE("the reductions keep the ends of every program on write-through and on flat memory") {
+  for (const std::string& test : small_tests) {
+    check_ends(test, "write-through");
+    check_ends(test, "sc");
+  }
+}
+
+TEST_CASE("the reductions keep the ends of programs on systems with a mistake, one at a time") {
+  // Where a reduction's argument leans on what a mistake breaks, it has to be given up.
+  const std::vector<std::pair<std::string, std::vector<std::string>>> chosen{
+      {"quick-release", {"cowr-add-agent", "kernel-write-read-system", "corr-host-reads", "corr-wg"}},
+      {"write-through",
+       {"cowr-add-agent", "kernel-write-read-agent", "corr-host-reads", "fs-swap-agent", "rmw-after-own-store-agent",
+        "mp-neighbour-system", "kernel-neighbour-agent"}}};
+  for (const auto& [system, names] : chosen) {
+    for (const Fault& fault : find_system(system).faults) {
+      for (const std::string& test : names) check_ends(test, system, {std::string(fault.name)});
+    }
+  }
+}
+
+TEST_CASE("each reduction makes some program's states fewer") {
+  const Program program = program_of("mp-agent");
+  const Subject subject = subject_named("quick-release");
+  const Explored all = explore_with(program, subject, {});
+  for (const auto& [what, reductions] : choices()) {
+    if (what == "all") continue;
+    INFO(what);
+    CHECK(explore_with(program, subject, reductions).states > all.states);
+  }
+}
+
+TEST_CASE("where final memory is not observed only registers are kept, and those of every end") {
+  const auto registers = [](const Program& program, Subject subject, bool observed, const Reductions& reductions) {
+    subject.program = std::make_shared<const Program>(program);
+    subject.options.reductions = reductions;
+    subject.options.memory_observed = observed;
+    const auto model = subject.build_with_program();
+    Ends ends;
+    ExploreOptions options;
+    options.on_end = [&](const std::uint64_t* state) {
+      std::vector<std::int32_t> end;
+      for (std::size_t t = 0; t < program.threads.size(); ++t) {
+        for (std::size_t r = 0; r < program.threads[t].registers.size(); ++r) {
+          end.push_back(model->final_register(state, static_cast<int>(t), static_cast<int>(r)));
+        }
+      }
+      ends.insert(std::move(end));
+    };
+    options.invariants = false;
+    REQUIRE(explore(*model, options).verdict == Verdict::holds);
+    return ends;
+  };
+  for (const std::string system : {"quick-release", "quick-release/as-printed", "write-through", "sc"}) {
+    for (const std::string test : {"corr-wg", "cowr-add-agent", "mp-neighbour-host-writes", "kernel-write-read-agent"}) {
+      INFO(test << " on " << system);
+      const Program program = program_of(test);
+      CHECK(registers(program, subject_named(system), false, {}) ==
+            registers(program, subject_named(system), true, Reductions::none()));
+    }
+  }
+}
