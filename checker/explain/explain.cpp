@@ -1,10 +1,11 @@
 // Renders recorded rules as text, JSON and a graph of units and fields.
 #include "checker/explain/explain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphviz.hpp>
-#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -26,7 +27,9 @@ std::string without_indices(const std::string& path) {
   return field;
 }
 // "rl1.written" -> "rl1".
-std::string part_of(const std::string& path) { return without_indices(path).substr(0, without_indices(path).find('.')); }
+std::string part_of(const std::string& path) {
+  return without_indices(path).substr(0, without_indices(path).find('.'));
+}
 
 std::string list(const std::set<std::string>& paths, std::string_view title) {
   std::string text;
@@ -38,7 +41,9 @@ std::string list(const std::set<std::string>& paths, std::string_view title) {
   return text;
 }
 
-std::string_view word(Fairness fairness) { return fairness == Fairness::fair ? "fair" : "optional"; }
+std::string_view word(Fairness fairness) {
+  return fairness == Fairness::fair ? "fair" : "optional";
+}
 
 std::string parameters(const recorded::RecordedRule& rule) {
   return rule.parameters.empty() ? "" : fmt::format(" ({})", fmt::join(rule.parameters, ", "));
@@ -52,7 +57,8 @@ std::string explain_text(const recorded::Description& description, const Explain
   for (const auto& rule : description.rules) {
     if (rule.name.find(options.only) == std::string::npos) continue;
     ++shown;
-    text += fmt::format("{}{}\n  unit    {}, {}\n", rule.name, parameters(rule), rule.unit, word(rule.fairness));
+    text +=
+        fmt::format("{}{}\n  unit    {}, {}\n", rule.name, parameters(rule), rule.unit, word(rule.fairness));
     if (!rule.source.empty()) text += fmt::format("  source  {}\n", rule.source);
     if (!rule.trigger.empty()) text += fmt::format("  trigger {}\n", print(rule.trigger));
     if (options.trees) {
@@ -69,7 +75,8 @@ std::string explain_text(const recorded::Description& description, const Explain
   }
   const auto unread = unread_fields(description);
   if (!unread.empty()) text += fmt::format("fields that no rule reads: {}\n", fmt::join(unread, ", "));
-  text += fmt::format("{} rules, {} invariants, {} fields\n", shown, description.invariants.size(), description.fields.size());
+  text += fmt::format("{} rules, {} invariants, {} fields\n", shown, description.invariants.size(),
+                      description.fields.size());
   return text;
 }
 
@@ -138,7 +145,8 @@ std::string explain_graph(const recorded::Description& description) {
   boost::write_graphviz(
       out, graph,
       [&](std::ostream& o, auto v) {
-        o << "[label=\"" << graph[v].label << "\", shape=" << (graph[v].unit ? "box, style=filled, fillcolor=lightgrey" : "ellipse") << "]";
+        o << "[label=\"" << graph[v].label
+          << "\", shape=" << (graph[v].unit ? "box, style=filled, fillcolor=lightgrey" : "ellipse") << "]";
       },
       [&](std::ostream& o, auto e) { o << (graph[e].write ? "[color=firebrick]" : "[color=steelblue]"); },
       [](std::ostream& o) { o << "rankdir=LR;\nnode [fontname=\"Helvetica\"];\n"; });

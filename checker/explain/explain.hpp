@@ -9,12 +9,12 @@
 namespace lockstep {
 
 struct ExplainOptions {
-  bool trees = false;      // guards and actions in full
-  std::string only;        // rules whose name contains this; empty for all
+  bool trees = false;  // guards and actions in full
+  std::string only;    // rules whose name contains this; empty for all
 };
 
-// Every rule with its unit, parameters, trigger, reads and writes; then the invariants, and the fields that no
-// rule reads.
+// Every rule with its unit, parameters, trigger, reads and writes; then the invariants, and the fields that
+// no rule reads.
 std::string explain_text(const recorded::Description& description, const ExplainOptions& options);
 std::string explain_json(const recorded::Description& description, const std::string& system);
 

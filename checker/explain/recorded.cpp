@@ -15,23 +15,38 @@ std::string joined(const std::vector<Expression>& expressions) {
 
 std::string_view symbol(Op op) {
   switch (op) {
-    case Op::and_: return " && ";
-    case Op::or_: return " || ";
-    case Op::equal: return " == ";
-    case Op::not_equal: return " != ";
-    case Op::less: return " < ";
-    case Op::less_equal: return " <= ";
-    case Op::add: return " + ";
-    case Op::subtract: return " - ";
-    case Op::multiply: return " * ";
-    case Op::bit_and: return " & ";
-    case Op::bit_or: return " | ";
-    case Op::bit_xor: return " ^ ";
-    default: return " ? ";
+    case Op::and_:
+      return " && ";
+    case Op::or_:
+      return " || ";
+    case Op::equal:
+      return " == ";
+    case Op::not_equal:
+      return " != ";
+    case Op::less:
+      return " < ";
+    case Op::less_equal:
+      return " <= ";
+    case Op::add:
+      return " + ";
+    case Op::subtract:
+      return " - ";
+    case Op::multiply:
+      return " * ";
+    case Op::bit_and:
+      return " & ";
+    case Op::bit_or:
+      return " | ";
+    case Op::bit_xor:
+      return " ^ ";
+    default:
+      return " ? ";
   }
 }
 
-bool is_binary(Op op) { return (op >= Op::and_ && op <= Op::bit_xor); }
+bool is_binary(Op op) {
+  return (op >= Op::and_ && op <= Op::bit_xor);
+}
 
 // A child of a chain of one associative operator needs no parentheses.
 std::string operand(const Expression& e, Op parent) {
@@ -56,19 +71,33 @@ std::string print(const Expression& e) {
   switch (e->op) {
     case Op::constant:
     case Op::parameter:
-    case Op::local: return e->text;
-    case Op::read: return print(e->path);
-    case Op::apply: return e->text + "(" + joined(e->children) + ")";
-    case Op::not_: return "!" + (is_binary(e->children[0]->op) ? "(" + print(e->children[0]) + ")" : print(e->children[0]));
-    case Op::select: return "select(" + joined(e->children) + ")";
-    case Op::some: return print(e->children[0]);
-    case Op::has: return "has(" + print(e->children[0]) + ")";
-    case Op::value_of: return "value(" + print(e->children[0]) + ")";
-    case Op::forall: return "forall(" + e->text + ": " + print(e->children[0]) + ")";
-    case Op::exists: return "exists(" + e->text + ": " + print(e->children[0]) + ")";
-    case Op::count: return "count(" + e->text + ": " + print(e->children[0]) + ")";
-    case Op::contains: return print(e->path) + ".contains(" + print(e->children[0]) + ")";
-    default: return operand(e->children[0], e->op) + std::string(symbol(e->op)) + operand(e->children[1], e->op);
+    case Op::local:
+      return e->text;
+    case Op::read:
+      return print(e->path);
+    case Op::apply:
+      return e->text + "(" + joined(e->children) + ")";
+    case Op::not_:
+      return "!" +
+             (is_binary(e->children[0]->op) ? "(" + print(e->children[0]) + ")" : print(e->children[0]));
+    case Op::select:
+      return "select(" + joined(e->children) + ")";
+    case Op::some:
+      return print(e->children[0]);
+    case Op::has:
+      return "has(" + print(e->children[0]) + ")";
+    case Op::value_of:
+      return "value(" + print(e->children[0]) + ")";
+    case Op::forall:
+      return "forall(" + e->text + ": " + print(e->children[0]) + ")";
+    case Op::exists:
+      return "exists(" + e->text + ": " + print(e->children[0]) + ")";
+    case Op::count:
+      return "count(" + e->text + ": " + print(e->children[0]) + ")";
+    case Op::contains:
+      return print(e->path) + ".contains(" + print(e->children[0]) + ")";
+    default:
+      return operand(e->children[0], e->op) + std::string(symbol(e->op)) + operand(e->children[1], e->op);
   }
 }
 
@@ -76,19 +105,28 @@ std::string print(const std::vector<Statement>& block, const std::string& indent
   std::string text;
   for (const Statement& s : block) {
     switch (s.kind) {
-      case Statement::Kind::assign: text += indent + print(s.target) + " = " + print(s.value) + "\n"; break;
-      case Statement::Kind::let: text += indent + "let " + s.name + " = " + print(s.value) + "\n"; break;
+      case Statement::Kind::assign:
+        text += indent + print(s.target) + " = " + print(s.value) + "\n";
+        break;
+      case Statement::Kind::let:
+        text += indent + "let " + s.name + " = " + print(s.value) + "\n";
+        break;
       case Statement::Kind::when:
         text += indent + "when " + print(s.value) + "\n" + print(s.then, indent + "  ");
         if (!s.otherwise.empty()) text += indent + "otherwise\n" + print(s.otherwise, indent + "  ");
         break;
-      case Statement::Kind::for_each: text += indent + "for each " + s.name + "\n" + print(s.then, indent + "  "); break;
-      case Statement::Kind::pop: text += indent + print(s.target) + ".pop()\n"; break;
+      case Statement::Kind::for_each:
+        text += indent + "for each " + s.name + "\n" + print(s.then, indent + "  ");
+        break;
+      case Statement::Kind::pop:
+        text += indent + print(s.target) + ".pop()\n";
+        break;
       case Statement::Kind::push:
       case Statement::Kind::push_front: {
         std::string row;
         for (const auto& [name, value] : s.row) row += (row.empty() ? "" : ", ") + name + " " + print(value);
-        text += indent + print(s.target) + (s.kind == Statement::Kind::push ? ".push(" : ".push_front(") + row + ")\n";
+        text += indent + print(s.target) + (s.kind == Statement::Kind::push ? ".push(" : ".push_front(") +
+                row + ")\n";
         break;
       }
     }
@@ -106,7 +144,8 @@ void collect_reads(const Expression& e, std::set<std::string>& reads) {
   for (const Expression& child : e->children) collect_reads(child, reads);
 }
 
-void collect_accesses(const std::vector<Statement>& block, std::set<std::string>& reads, std::set<std::string>& writes) {
+void collect_accesses(const std::vector<Statement>& block, std::set<std::string>& reads,
+                      std::set<std::string>& writes) {
   for (const Statement& s : block) {
     collect_reads(s.value, reads);
     for (const auto& [name, value] : s.row) collect_reads(value, reads);
@@ -131,7 +170,8 @@ void check_tree(const Expression& e, RecordedRule& rule) {
   if (!e) return;
   for (const Expression& child : e->children) {
     if (child->type.interchangeable && !admits(e->op)) {
-      rule.problems.push_back("asks more than equality of the interchangeable index " + print(child) + " in " + print(e));
+      rule.problems.push_back("asks more than equality of the interchangeable index " + print(child) +
+                              " in " + print(e));
     }
     check_tree(child, rule);
   }

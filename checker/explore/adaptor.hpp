@@ -12,8 +12,9 @@
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
 #pragma once
 
-#include <cstring>
 #include <fmt/format.h>
+
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -90,11 +91,13 @@ class CompiledModel : public Base {
     return system_.proper_end(load(words_in));
   }
 
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(const std::uint64_t* words_in) const override {
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
+      const std::uint64_t* words_in) const override {
     return fields_of(load(words_in));
   }
 
-  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* words_in, const Firing& firing) const override {
+  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* words_in,
+                                                  const Firing& firing) const override {
     State state = load(words_in);
     Narration narration{*this, {}, {}};
     narration.before = fields_of(state);
@@ -122,7 +125,9 @@ class CompiledModel : public Base {
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
   // Reductions other than local ones may pass over states, or change fields that only invariants look at.
-  [[nodiscard]] bool judges_invariants() const { return !reductions_.links && !reductions_.dead && !reductions_.defer; }
+  [[nodiscard]] bool judges_invariants() const {
+    return !reductions_.links && !reductions_.dead && !reductions_.defer;
+  }
 
   void prepare(Successors& out) const {
     out.begin_state();
@@ -175,12 +180,13 @@ class CompiledModel : public Base {
     template <class... Tags, class Guard, class Action>
     void rule(const Rule& rule, Over<Tags...>, Guard&&, Action&&) {
       if (rules.size() <= this->next) rules.resize(this->next + 1U);
-      rules[this->next++] = {std::string(rule.name),  std::string(rule.unit),
-                             std::string(rule.source), rule.fairness,
+      rules[this->next++] = {std::string(rule.name),       std::string(rule.unit),
+                             std::string(rule.source),     rule.fairness,
                              {std::string(Tags::name)...}, rule.instruction != nullptr};
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action, Unseen&&...) {
+    void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action,
+                   Unseen&&...) {
       rule(r, parameters, guard, action);
     }
     template <class... Tags, class Guard, class Matters, class Action>
@@ -225,8 +231,8 @@ class CompiledModel : public Base {
       });
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action,
-                   Unseen&&...) {
+    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
+                   Action&& action, Unseen&&...) {
       const auto id = this->next++;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
         const auto& queue = channel(state, i...);
@@ -239,12 +245,14 @@ class CompiledModel : public Base {
       });
     }
     template <class... Tags, class Guard, class Matters, class Action>
-    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&& matters, Action&& action) {
-      rule(r, parameters,
-           [&](const State& s, auto... i) {
-             return guard(s, i...) && (typename Kind::Bool(!model.reductions_.defer) || matters(s, i...));
-           },
-           action);
+    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&& matters,
+                    Action&& action) {
+      rule(
+          r, parameters,
+          [&](const State& s, auto... i) {
+            return guard(s, i...) && (typename Kind::Bool(!model.reductions_.defer) || matters(s, i...));
+          },
+          action);
     }
     [[gnu::noinline]] void emit(const Rule& rule, const Firing& firing, State& after) {
       out.live |= rule.fairness == Fairness::fair;
@@ -296,9 +304,11 @@ class CompiledModel : public Base {
       Fields now = model.fields_of(after);
       NarratedStep step{std::string(rule.name), std::string(rule.unit), std::string(rule.source), {}};
       if (!parameters.empty()) step.rule += fmt::format(" ({})", parameters);
-      if (rule.instruction != nullptr) step.rule += fmt::format(" {}", model.instruction_text_(*rule.instruction, rule.thread));
+      if (rule.instruction != nullptr)
+        step.rule += fmt::format(" {}", model.instruction_text_(*rule.instruction, rule.thread));
       for (std::size_t i = 0; i < now.size(); ++i) {
-        if (now[i].second != before[i].second) step.changes.push_back({now[i].first, before[i].second, now[i].second});
+        if (now[i].second != before[i].second)
+          step.changes.push_back({now[i].first, before[i].second, now[i].second});
       }
       before = std::move(now);
       steps.push_back(std::move(step));
@@ -326,7 +336,8 @@ class CompiledModel : public Base {
     [[nodiscard]] const State& current() const { return state; }
 
     template <class... Tags, class Guard, class Action>
-    [[gnu::always_inline]] void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
+    [[gnu::always_inline]] void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard,
+                                     Action&& action) {
       const auto id = this->next++;
       if (rule.urgency == Urgency::none || rule.urgency != wanted) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
@@ -338,8 +349,8 @@ class CompiledModel : public Base {
       });
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    [[gnu::always_inline]] void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
-                                          Action&& action, Unseen&&... unseen) {
+    [[gnu::always_inline]] void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel,
+                                          Guard&& guard, Action&& action, Unseen&&... unseen) {
       const auto id = this->next++;
       if (rule.urgency == Urgency::none || rule.urgency != wanted) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
@@ -408,7 +419,8 @@ class CompiledModel : public Base {
       const auto id = this->next++;
       if (done || id != wanted.rule) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
-        if (done || detail::firing_of(id, i...) != wanted || !Kind::truth(guard(std::as_const(state), i...))) return;
+        if (done || detail::firing_of(id, i...) != wanted || !Kind::truth(guard(std::as_const(state), i...)))
+          return;
         action(state, i...);
         narration.record(state, rule, parameters_text(parameters, i...));
         done = true;
@@ -419,8 +431,8 @@ class CompiledModel : public Base {
       rule(r, parameters, guard, action);
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action,
-                   Unseen&&...) {
+    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
+                   Action&& action, Unseen&&...) {
       const auto id = this->next++;
       if (done || id != wanted.rule) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
@@ -449,7 +461,8 @@ class CompiledModel : public Base {
         State state{};
         narration.before = model.fields_of(state);
         action(state, i...);
-        narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""}, parameters_text(parameters, i...));
+        narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""},
+                         parameters_text(parameters, i...));
         model.settle(state, nullptr, &narration);
       });
     }

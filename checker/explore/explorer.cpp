@@ -52,8 +52,8 @@ struct Bad {
 struct Worker {
   explicit Worker(unsigned state_bits, unsigned shards) : visited(state_bits), outbox(shards) {}
   Visited visited;
-  std::vector<Inbox> outbox;       // by destination shard, where there are several
-  std::vector<Arrival> arrivals;   // of this round, in the order of successors
+  std::vector<Inbox> outbox;      // by destination shard, where there are several
+  std::vector<Arrival> arrivals;  // of this round, in the order of successors
   Successors successors;
   std::size_t next = 0;       // the first state of the shard not yet expanded
   std::size_t level_end = 0;  // the first state of the next depth
@@ -66,8 +66,12 @@ struct Worker {
 class Search {
  public:
   Search(const Model& model, const ExploreOptions& options)
-      : model_(model), options_(options), words_(std::max(1U, model.words())), shards_(std::max(1U, options.threads)) {
-    for (unsigned i = 0; i < shards_; ++i) workers_.push_back(std::make_unique<Worker>(model.state_bits(), shards_));
+      : model_(model),
+        options_(options),
+        words_(std::max(1U, model.words())),
+        shards_(std::max(1U, options.threads)) {
+    for (unsigned i = 0; i < shards_; ++i)
+      workers_.push_back(std::make_unique<Worker>(model.state_bits(), shards_));
   }
 
   ExploreResult run() {
@@ -111,7 +115,8 @@ class Search {
   }
 
  private:
-  [[nodiscard]] std::size_t find(const Successors& successors, const std::vector<std::uint64_t>& state) const {
+  [[nodiscard]] std::size_t find(const Successors& successors,
+                                 const std::vector<std::uint64_t>& state) const {
     for (std::size_t i = 0; i < successors.size(); ++i) {
       if (std::equal(state.begin(), state.end(), successors.state(i))) return i;
     }
@@ -194,7 +199,8 @@ class Search {
       bad_.verdict = Verdict::out_of_memory;
       return true;
     }
-    if (options_.time_limit.count() != 0 && now.seconds * 1000 > static_cast<double>(options_.time_limit.count())) {
+    if (options_.time_limit.count() != 0 &&
+        now.seconds * 1000 > static_cast<double>(options_.time_limit.count())) {
       bad_.verdict = Verdict::out_of_time;
       return true;
     }
@@ -276,7 +282,8 @@ class Search {
 
   void insert_all(Visited& visited, const std::vector<Arrival>& arrivals, const std::uint64_t* state) const {
     const std::size_t n = arrivals.size();
-    for (std::size_t i = 0; i < std::min(2 * prefetch_distance, n); ++i) visited.prefetch_slot(arrivals[i].hash);
+    for (std::size_t i = 0; i < std::min(2 * prefetch_distance, n); ++i)
+      visited.prefetch_slot(arrivals[i].hash);
     for (std::size_t i = 0; i < std::min(prefetch_distance, n); ++i) visited.prefetch_state(arrivals[i].hash);
     for (std::size_t i = 0; i < n; ++i, state += words_) {
       if (i + 2 * prefetch_distance < n) visited.prefetch_slot(arrivals[i + 2 * prefetch_distance].hash);
@@ -332,7 +339,8 @@ class Search {
     r.state_bits = model_.state_bits();
     r.fired.assign(model_.rules().size(), 0);
     for (const auto& worker : workers_) {
-      for (std::size_t i = 0; i < worker->successors.fired.size(); ++i) r.fired[i] += worker->successors.fired[i];
+      for (std::size_t i = 0; i < worker->successors.fired.size(); ++i)
+        r.fired[i] += worker->successors.fired[i];
     }
     if (r.verdict == Verdict::invariant || r.verdict == Verdict::deadlock) r.trace = trace_to(bad_.state);
     return r;
@@ -353,20 +361,25 @@ class Search {
 // A model whose proper ends that satisfy a goal count as violations of one more invariant.
 class WithGoal final : public Model {
  public:
-  WithGoal(const Model& model, const std::function<bool(const std::uint64_t*)>& goal) : model_(model), goal_(goal) {}
+  WithGoal(const Model& model, const std::function<bool(const std::uint64_t*)>& goal)
+      : model_(model), goal_(goal) {}
   [[nodiscard]] unsigned state_bits() const override { return model_.state_bits(); }
   void initial(Successors& out) const override { model_.initial(out); }
   void expand(const std::uint64_t* state, Successors& out) const override {
     model_.expand(state, out);
     out.violated = !out.live && model_.proper_end(state) && goal_(state) ? 0 : -1;
   }
-  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override { return model_.proper_end(state); }
+  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
+    return model_.proper_end(state);
+  }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(const std::uint64_t* state) const override {
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
+      const std::uint64_t* state) const override {
     return model_.fields(state);
   }
-  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state, const Firing& firing) const override {
+  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state,
+                                                  const Firing& firing) const override {
     return model_.narrate(state, firing);
   }
   [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
@@ -380,7 +393,9 @@ class WithGoal final : public Model {
 
 }  // namespace
 
-ExploreResult explore(const Model& model, const ExploreOptions& options) { return Search(model, options).run(); }
+ExploreResult explore(const Model& model, const ExploreOptions& options) {
+  return Search(model, options).run();
+}
 
 Trace find_end(const Model& model, const ExploreOptions& options,
                const std::function<bool(const std::uint64_t* state)>& goal) {

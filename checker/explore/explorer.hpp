@@ -23,7 +23,7 @@ struct Progress {
 
 struct ExploreOptions {
   unsigned threads = 1;
-  std::size_t memory_limit = 0;  // bytes of visited states and index; 0: none
+  std::size_t memory_limit = 0;             // bytes of visited states and index; 0: none
   std::chrono::milliseconds time_limit{0};  // 0: none
   bool invariants = true;                   // stop at a violated invariant
   bool deadlocks = true;                    // stop at a state that is live but stuck
@@ -34,15 +34,17 @@ struct ExploreOptions {
 };
 
 enum class Verdict : std::uint8_t {
-  holds,         // every reachable state was visited and none is bad
-  invariant,     // a reachable state violates an invariant
-  deadlock,      // a reachable state is stuck before its proper end
-  out_of_time,   // stopped at a limit: inconclusive
+  holds,        // every reachable state was visited and none is bad
+  invariant,    // a reachable state violates an invariant
+  deadlock,     // a reachable state is stuck before its proper end
+  out_of_time,  // stopped at a limit: inconclusive
   out_of_memory,
   interrupted,
 };
 
-constexpr bool inconclusive(Verdict verdict) { return verdict >= Verdict::out_of_time; }
+constexpr bool inconclusive(Verdict verdict) {
+  return verdict >= Verdict::out_of_time;
+}
 
 struct TraceStep {
   Firing firing;  // of the initial step: which initial state, in `initial`
@@ -63,7 +65,7 @@ struct ExploreResult {
   std::uint64_t transitions = 0;
   unsigned depth = 0;
   double seconds = 0;
-  std::size_t memory = 0;      // bytes of states and index at the end
+  std::size_t memory = 0;  // bytes of states and index at the end
   unsigned state_bits = 0;
   std::vector<std::uint64_t> fired;  // firings by rule
 };

@@ -46,8 +46,8 @@ class Successors {
   [[nodiscard]] const std::uint64_t* state(std::size_t i) const { return states_.data() + i * words_; }
   [[nodiscard]] const Firing& firing(std::size_t i) const { return firings_[i]; }
 
-  int violated = -1;   // the first invariant that the last expanded state violates, or -1
-  bool live = false;   // some fair rule is enabled in the last expanded state
+  int violated = -1;                 // the first invariant that the last expanded state violates, or -1
+  bool live = false;                 // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
 
  private:
@@ -78,7 +78,7 @@ struct FieldChange {
 
 // One fired rule as people read it.
 struct NarratedStep {
-  std::string rule;        // "wL1 evicts (cu 0, block 1)"
+  std::string rule;  // "wL1 evicts (cu 0, block 1)"
   std::string unit;
   std::string source;
   std::vector<FieldChange> changes;
@@ -88,10 +88,10 @@ struct NarratedStep {
 // and the deadlocks of its threads; `dead` also skips the draining that follows the last thread's end when
 // nobody reads memory. Invariants are judged only without links, dead and defer.
 struct Reductions {
-  bool local = true;    // a thread's own steps
-  bool links = true;    // deliveries on ordered links
-  bool dead = true;     // fields that no continuation reads are reset
-  bool defer = true;    // deferrable rules wait until they matter
+  bool local = true;  // a thread's own steps
+  bool links = true;  // deliveries on ordered links
+  bool dead = true;   // fields that no continuation reads are reset
+  bool defer = true;  // deferrable rules wait until they matter
   static Reductions none() { return {false, false, false, false}; }
 };
 
@@ -116,9 +116,11 @@ class Model {
   [[nodiscard]] virtual const std::vector<std::string>& invariants() const = 0;
 
   // Path and value of every stored field.
-  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields(const std::uint64_t* state) const = 0;
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields(
+      const std::uint64_t* state) const = 0;
   // The rules that fire, one after the other, when `firing` is taken from `state`, urgent ones included.
-  [[nodiscard]] virtual std::vector<NarratedStep> narrate(const std::uint64_t* state, const Firing& firing) const = 0;
+  [[nodiscard]] virtual std::vector<NarratedStep> narrate(const std::uint64_t* state,
+                                                          const Firing& firing) const = 0;
   [[nodiscard]] virtual std::vector<NarratedStep> narrate_initial(std::size_t index) const = 0;
 };
 

@@ -6,6 +6,8 @@
 // Whole states are compared: two different states are never taken for one.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,7 +16,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <sys/mman.h>
 #include <vector>
 
 #define XXH_INLINE_ALL
@@ -30,7 +31,8 @@ class Visited {
 
   // State size in bits; states are handed in and out as little-endian words padded with zeros.
   explicit Visited(unsigned state_bits)
-      : state_bytes_(std::max(1U, (state_bits + 7) / 8)), record_bytes_(state_bytes_ + sizeof(std::uint32_t)),
+      : state_bytes_(std::max(1U, (state_bits + 7) / 8)),
+        record_bytes_(state_bytes_ + sizeof(std::uint32_t)),
         tail_mask_(state_bytes_ % 8 == 0 ? 0 : (std::uint64_t{1} << (8 * (state_bytes_ % 8))) - 1) {
     resize_index(initial_slots);
   }
@@ -64,7 +66,9 @@ class Visited {
   [[nodiscard]] std::size_t size() const { return count_; }
 
   // Copies state `number` into `words` (padded with zeros by the caller once).
-  void copy(std::size_t number, std::uint64_t* words) const { std::memcpy(words, record(number), state_bytes_); }
+  void copy(std::size_t number, std::uint64_t* words) const {
+    std::memcpy(words, record(number), state_bytes_);
+  }
 
   [[nodiscard]] std::uint32_t parent(std::size_t number) const {
     std::uint32_t parent = 0;
@@ -109,7 +113,9 @@ class Visited {
     std::uint8_t tag = 0;  // 0: free
     std::uint32_t number = 0;
   };
-  [[nodiscard]] std::byte* slot_at(std::size_t slot) const { return index_.get() + slot * slot_bytes; }
+  [[nodiscard]] std::byte* slot_at(std::size_t slot) const {
+    return index_.get() + slot * slot_bytes;
+  }
   [[nodiscard]] Slot load(std::size_t slot) const {
     Slot s;
     const std::byte* at = slot_at(slot);
@@ -136,8 +142,12 @@ class Visited {
     return ((word ^ words[whole]) & tail_mask_) == 0;
   }
 
-  static std::uint8_t tag_of(std::uint64_t hash) { return static_cast<std::uint8_t>((hash >> 56) | 1U); }
-  [[nodiscard]] std::size_t slots() const { return mask_ + 1; }
+  static std::uint8_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint8_t>((hash >> 56) | 1U);
+  }
+  [[nodiscard]] std::size_t slots() const {
+    return mask_ + 1;
+  }
 
   [[nodiscard]] const std::byte* record(std::size_t number) const {
     return chunks_[number / records_per_chunk].get() + (number % records_per_chunk) * record_bytes_;
@@ -145,7 +155,8 @@ class Visited {
 
   void append(const std::uint64_t* words, std::uint32_t parent) {
     if (count_ == chunks_.size() * records_per_chunk) {
-      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(records_per_chunk * record_bytes_ + sizeof(std::uint64_t)));
+      chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(records_per_chunk * record_bytes_ +
+                                                                    sizeof(std::uint64_t)));
     }
     std::byte* at = chunks_.back().get() + (count_ % records_per_chunk) * record_bytes_;
     std::memcpy(at, words, state_bytes_);

@@ -11,7 +11,8 @@
 namespace lockstep {
 
 template <class Info, class Sizes>
-std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self, const SystemOptions& options) {
+std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
+                                    const SystemOptions& options) {
   using Protocol = typename Info::template Closed<Concrete<Sizes>>;
   Protocol protocol;
   protocol.k.sizes = sizes;
@@ -45,7 +46,8 @@ SystemEntry closed_system_entry() {
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
     recorded::Description description;
-    const Protocol protocol{K(sizes), static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
+    const Protocol protocol{K(sizes),
+                            static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
     recorded::RecordRules<K, typename Protocol::State> reader(description);
     protocol.rules(reader);
     protocol.invariants(reader);

@@ -5,6 +5,8 @@
 
 namespace lockstep {
 
-SystemEntry german_entry() { return closed_system_entry<german::Info, german_entry>(); }
+SystemEntry german_entry() {
+  return closed_system_entry<german::Info, german_entry>();
+}
 
 }  // namespace lockstep

@@ -40,8 +40,12 @@ class ModelOfProgram final : public CompiledModel<System<Info, Concrete<Sizes>>,
   using Sys = System<Info, K>;
   using CompiledModel<Sys, ProgramModel>::CompiledModel;
 
-  [[nodiscard]] std::int32_t final_register(const std::uint64_t* state, int thread, int index) const override {
-    return this->load(state).context(K::template constant<ThreadTag>(thread)).registers(K::template constant<RegisterTag>(index)).v;
+  [[nodiscard]] std::int32_t final_register(const std::uint64_t* state, int thread,
+                                            int index) const override {
+    return this->load(state)
+        .context(K::template constant<ThreadTag>(thread))
+        .registers(K::template constant<RegisterTag>(index))
+        .v;
   }
   [[nodiscard]] std::int32_t final_location(const std::uint64_t* state, int index) const override {
     const Location& location = this->system().program().locations[static_cast<std::size_t>(index)];
@@ -67,7 +71,8 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
     machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
   }
   auto text = [program](const Instruction& i, int thread) {
-    return program->threads[static_cast<std::size_t>(thread)].name + ": " + print_instruction(i, *program, thread);
+    return program->threads[static_cast<std::size_t>(thread)].name + ": " +
+           print_instruction(i, *program, thread);
   };
   System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
                          variant_index(entry, options.variant), options.memory_observed);
@@ -77,8 +82,8 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
 }
 
 template <class Info>
-std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program, const SystemOptions& options,
-                                                  const SystemEntry& entry) {
+std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
+                                                  const SystemOptions& options, const SystemEntry& entry) {
   const PlacementTable placement = place(*program);
   check_capacity(*program, placement);
   typename Info::template Sizes<FullCapacities> sizes;
@@ -126,8 +131,8 @@ recorded::Description describe_memory(const SystemOptions& options, const System
   return description;
 }
 
-// The registry's entry for a memory system. `Entry` is the function that returns it, for looking up the entry's
-// own variants and faults when a model is built.
+// The registry's entry for a memory system. `Entry` is the function that returns it, for looking up the
+// entry's own variants and faults when a model is built.
 template <class Info, SystemEntry (*Entry)()>
 SystemEntry program_system_entry() {
   SystemEntry entry;

@@ -4,6 +4,8 @@
 
 namespace lockstep {
 
-SystemEntry quick_release_entry() { return program_system_entry<quick_release::Info, quick_release_entry>(); }
+SystemEntry quick_release_entry() {
+  return program_system_entry<quick_release::Info, quick_release_entry>();
+}
 
 }  // namespace lockstep

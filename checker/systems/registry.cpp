@@ -2,10 +2,11 @@
 // sizes that follow from a program.
 #include "checker/systems/registry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fmt/format.h>
 #include <limits>
 
 #include "checker/support/diagnostic.hpp"
@@ -49,7 +50,8 @@ int variant_index(const SystemEntry& entry, std::string_view name) {
   for (std::size_t i = 0; i < entry.variants.size(); ++i) {
     if (entry.variants[i].name == name) return static_cast<int>(i);
   }
-  throw BadInput(fmt::format("{} has no variant '{}'", entry.name, name), suggestion(name, names_of(entry.variants)));
+  throw BadInput(fmt::format("{} has no variant '{}'", entry.name, name),
+                 suggestion(name, names_of(entry.variants)));
 }
 
 std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> names) {
@@ -58,7 +60,8 @@ std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> 
     const auto found = std::find_if(entry.faults.begin(), entry.faults.end(),
                                     [&](const Fault& fault) { return fault.name == name; });
     if (found == entry.faults.end()) {
-      throw BadInput(fmt::format("{} has no fault '{}'", entry.name, name), suggestion(name, names_of(entry.faults)));
+      throw BadInput(fmt::format("{} has no fault '{}'", entry.name, name),
+                     suggestion(name, names_of(entry.faults)));
     }
     mask |= std::uint64_t{1} << (found - entry.faults.begin());
   }
@@ -83,27 +86,37 @@ Growth growth_of(const Instruction& i) {
   if (i.opcode == Opcode::arithmetic) {
     switch (i.arithmetic) {
       case ArithmeticFunction::minimum:
-      case ArithmeticFunction::maximum: return Growth::none;
+      case ArithmeticFunction::maximum:
+        return Growth::none;
       case ArithmeticFunction::bit_and:
       case ArithmeticFunction::bit_or:
-      case ArithmeticFunction::bit_xor: return Growth::bitwise;
-      case ArithmeticFunction::multiply: return Growth::unbounded;
-      default: return constant ? Growth::by_constant : Growth::unbounded;
+      case ArithmeticFunction::bit_xor:
+        return Growth::bitwise;
+      case ArithmeticFunction::multiply:
+        return Growth::unbounded;
+      default:
+        return constant ? Growth::by_constant : Growth::unbounded;
     }
   }
   if (i.opcode != Opcode::rmw) return Growth::none;
   switch (i.rmw) {
     case RmwFunction::add:
-    case RmwFunction::subtract: return i.a.is_register ? Growth::unbounded : Growth::by_constant;
-    case RmwFunction::increment: return Growth::none;  // wraps at its operand
+    case RmwFunction::subtract:
+      return i.a.is_register ? Growth::unbounded : Growth::by_constant;
+    case RmwFunction::increment:
+      return Growth::none;  // wraps at its operand
     case RmwFunction::bit_and:
     case RmwFunction::bit_or:
-    case RmwFunction::bit_xor: return Growth::bitwise;
-    default: return Growth::none;
+    case RmwFunction::bit_xor:
+      return Growth::bitwise;
+    default:
+      return Growth::none;
   }
 }
 
-std::int64_t magnitude(const Operand& o) { return o.is_register ? 0 : std::abs(std::int64_t{o.value}); }
+std::int64_t magnitude(const Operand& o) {
+  return o.is_register ? 0 : std::abs(std::int64_t{o.value});
+}
 
 bool loops(const Thread& thread) {
   for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
@@ -146,7 +159,8 @@ ValueRange values_of(const Program& program) {
   }
   if (bitwise) {
     // and, or and xor of values below a power of two stay below it.
-    const auto ceiling = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(high, -low) + 1)));
+    const auto ceiling =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(high, -low) + 1)));
     high = ceiling - 1;
     if (low < 0) low = -ceiling;
   }
@@ -169,7 +183,8 @@ PlacementTable place(const Program& program) {
       table.cu_of_thread.push_back(0);
       continue;
     }
-    const auto agent = agent_number.try_emplace(at.agent, static_cast<int>(agent_number.size())).first->second;
+    const auto agent =
+        agent_number.try_emplace(at.agent, static_cast<int>(agent_number.size())).first->second;
     const auto [cu, fresh] = cu_of_group.try_emplace({at.agent, at.wg}, static_cast<int>(cu_of_group.size()));
     if (fresh) table.agent_of_cu.push_back(agent);
     table.cu_of_thread.push_back(cu->second);
@@ -191,7 +206,8 @@ PlacementTable place(const Program& program) {
 void check_capacity(const Program& program, const PlacementTable& placement) {
   const auto check = [&](int needed, int capacity, std::string_view what) {
     if (needed > capacity) {
-      throw BadInput(fmt::format("'{}' needs {} {}, this build holds {}", program.name, needed, what, capacity));
+      throw BadInput(
+          fmt::format("'{}' needs {} {}, this build holds {}", program.name, needed, what, capacity));
     }
   };
   check(static_cast<int>(program.threads.size()), ThreadTag::capacity, "threads");

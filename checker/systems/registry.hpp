@@ -41,7 +41,8 @@ struct SizeDescription {
 class ProgramModel : public Model {
  public:
   // The final value of a register or a location (index into Program::locations).
-  [[nodiscard]] virtual std::int32_t final_register(const std::uint64_t* state, int thread, int index) const = 0;
+  [[nodiscard]] virtual std::int32_t final_register(const std::uint64_t* state, int thread,
+                                                    int index) const = 0;
   [[nodiscard]] virtual std::int32_t final_location(const std::uint64_t* state, int index) const = 0;
 };
 

@@ -4,6 +4,8 @@
 
 namespace lockstep {
 
-SystemEntry sc_entry() { return program_system_entry<SequentialConsistencyInfo, sc_entry>(); }
+SystemEntry sc_entry() {
+  return program_system_entry<SequentialConsistencyInfo, sc_entry>();
+}
 
 }  // namespace lockstep

@@ -9,8 +9,8 @@
 
 namespace lockstep {
 
-// Puts the sizes that a user asked for in place of `sizes`, which hold what the program needs or the defaults.
-// Throws BadInput on an unknown name, with the nearest, and on a size that does not fit.
+// Puts the sizes that a user asked for in place of `sizes`, which hold what the program needs or the
+// defaults. Throws BadInput on an unknown name, with the nearest, and on a size that does not fit.
 //
 // `needed(tag)` says whether the size so far is the least that will do (a program's threads), not a default.
 template <class Sizes, class Needed>
@@ -24,13 +24,13 @@ void apply_sizes(Sizes& sizes, const SystemOptions& options, Needed&& needed) {
     const auto found = rest.find(name);
     if (found == rest.end()) return;
     if (found->second < size && needed(tag)) {
-      throw BadInput("size " + name + "=" + std::to_string(found->second) + " is below the " + std::to_string(size) +
-                     " that the program needs");
+      throw BadInput("size " + name + "=" + std::to_string(found->second) + " is below the " +
+                     std::to_string(size) + " that the program needs");
     }
     constexpr int capacity = Sizes::template capacity<Tag>();
     if (found->second < 1 || found->second > capacity) {
-      throw BadInput("size " + name + "=" + std::to_string(found->second) + " is not between 1 and the built capacity " +
-                     std::to_string(capacity));
+      throw BadInput("size " + name + "=" + std::to_string(found->second) +
+                     " is not between 1 and the built capacity " + std::to_string(capacity));
     }
     size = found->second;
     rest.erase(found);

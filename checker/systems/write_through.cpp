@@ -4,6 +4,8 @@
 
 namespace lockstep {
 
-SystemEntry write_through_entry() { return program_system_entry<write_through::Info, write_through_entry>(); }
+SystemEntry write_through_entry() {
+  return program_system_entry<write_through::Info, write_through_entry>();
+}
 
 }  // namespace lockstep

@@ -9,9 +9,8 @@
 // protocols", FMCAD 2004, which states the protocol S. German proposed as a challenge in 2000.
 #pragma once
 
-#include <boost/describe.hpp>
-
 #include <array>
+#include <boost/describe.hpp>
 #include <string_view>
 
 #include "spec/kernel/index.hpp"
@@ -64,14 +63,17 @@ struct Protocol {
   struct PerNode {
     Enum<Permission> copy;
     MaybeData data;
-    Enum<Request> request;           // node -> home
-    Enum<Grant> grant;               // home -> node
+    Enum<Request> request;  // node -> home
+    Enum<Grant> grant;      // home -> node
     MaybeData grant_data;
     Bool acknowledgement;            // node -> home
     MaybeData acknowledgement_data;  // of an exclusive copy given up
     Bool to_invalidate;              // home: an invalidation is still to be sent
     Bool sharer;                     // home: may hold a copy
-    BOOST_DESCRIBE_CLASS(PerNode, (), (copy, data, request, grant, grant_data, acknowledgement, acknowledgement_data, to_invalidate, sharer), (), ())
+    BOOST_DESCRIBE_CLASS(PerNode, (),
+                         (copy, data, request, grant, grant_data, acknowledgement, acknowledgement_data,
+                          to_invalidate, sharer),
+                         (), ())
   };
   struct State {
     typename K::template Table<PerNode, NodeTag> node;
@@ -80,14 +82,17 @@ struct Protocol {
     MaybeNode current_node;
     MaybeData memory;
     MaybeData auxiliary;
-    BOOST_DESCRIBE_CLASS(State, (), (node, exclusive_granted, current_request, current_node, memory, auxiliary), (), ())
+    BOOST_DESCRIBE_CLASS(State, (),
+                         (node, exclusive_granted, current_request, current_node, memory, auxiliary), (), ())
   };
 
   K k;
   std::uint32_t fault_bits = 0;
 
   [[nodiscard]] const K& kind() const { return k; }
-  [[nodiscard]] bool fault(FaultName name) const { return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0; }
+  [[nodiscard]] bool fault(FaultName name) const {
+    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
+  }
 
   template <class Start>
   void start(Start& s) const {
@@ -99,95 +104,112 @@ struct Protocol {
 
   template <class Rules>
   void rules(Rules& r) const {
-    r.rule({.name = "stores", .unit = "node", .fairness = Fairness::optional}, over(nodes, values),
-           [](const State& s, Node i, Data) { return s.node(i).copy == Permission::exclusive; },
-           [](State& s, Node i, Data d) {
-             s.node(i).data = d;
-             s.auxiliary = d;
-           });
-    r.rule({.name = "asks for a shared copy", .unit = "node"}, over(nodes),
-           [](const State& s, Node i) {
-             return s.node(i).request == Request::none && s.node(i).copy == Permission::invalid;
-           },
-           [](State& s, Node i) { s.node(i).request = Request::shared; });
-    r.rule({.name = "asks for the exclusive copy", .unit = "node"}, over(nodes),
-           [](const State& s, Node i) {
-             return s.node(i).request == Request::none && s.node(i).copy != Permission::exclusive;
-           },
-           [](State& s, Node i) { s.node(i).request = Request::exclusive; });
-    r.rule({.name = "takes up a request", .unit = "home"}, over(nodes),
-           [](const State& s, Node i) { return s.current_request == Request::none && s.node(i).request != Request::none; },
-           [&](State& s, Node i) {
-             s.current_request = s.node(i).request;
-             s.current_node = i;
-             s.node(i).request = Request::none;
-             k.for_each(nodes, [&](Node j) { s.node(j).to_invalidate = s.node(j).sharer; });
-           });
-    r.rule({.name = "sends an invalidation", .unit = "home"}, over(nodes),
-           [](const State& s, Node i) {
-             return s.node(i).grant == Grant::none && s.node(i).to_invalidate &&
-                    (s.current_request == Request::exclusive ||
-                     (s.current_request == Request::shared && s.exclusive_granted));
-           },
-           [](State& s, Node i) {
-             s.node(i).grant = Grant::invalidate;
-             s.node(i).to_invalidate = false;
-           });
-    r.rule({.name = "gives up its copy", .unit = "node"}, over(nodes),
-           [](const State& s, Node i) { return s.node(i).grant == Grant::invalidate && !s.node(i).acknowledgement; },
-           [&](State& s, Node i) {
-             auto& node = s.node(i);
-             node.grant = Grant::none;
-             node.acknowledgement = true;
-             k.when(node.copy == Permission::exclusive, [&] { node.acknowledgement_data = node.data; });
-             if (fault(FaultName::keep_copy)) return;
-             node.copy = Permission::invalid;
-             node.data = MaybeData{};
-           });
-    r.rule({.name = "takes an acknowledgement", .unit = "home"}, over(nodes),
-           [](const State& s, Node i) { return s.node(i).acknowledgement && s.current_request != Request::none; },
-           [&](State& s, Node i) {
-             auto& node = s.node(i);
-             node.acknowledgement = false;
-             node.sharer = false;
-             k.when(s.exclusive_granted, [&] {
-               s.exclusive_granted = false;
-               if (!fault(FaultName::drop_write_back)) s.memory = node.acknowledgement_data;
-             });
-             node.acknowledgement_data = MaybeData{};
-           });
-    r.rule({.name = "grants a shared copy", .unit = "home"}, over(nodes),
-           [](const State& s, Node i) {
-             return s.current_request == Request::shared && s.current_node == MaybeNode(i) &&
-                    s.node(i).grant == Grant::none && !s.exclusive_granted;
-           },
-           [&](State& s, Node i) {
-             s.node(i).grant = Grant::shared;
-             s.node(i).grant_data = s.memory;
-             if (!fault(FaultName::forget_sharer)) s.node(i).sharer = true;
-             finish(s);
-           });
-    r.rule({.name = "grants the exclusive copy", .unit = "home"}, over(nodes),
-           [&](const State& s, Node i) {
-             const Bool alone = fault(FaultName::grant_without_invalidating)
-                                    ? Bool(true)
-                                    : k.forall(nodes, [&](Node j) { return !s.node(j).sharer; });
-             return s.current_request == Request::exclusive && s.current_node == MaybeNode(i) &&
-                    s.node(i).grant == Grant::none && !s.exclusive_granted && alone;
-           },
-           [&](State& s, Node i) {
-             s.node(i).grant = Grant::exclusive;
-             s.node(i).grant_data = s.memory;
-             s.node(i).sharer = true;
-             s.exclusive_granted = true;
-             finish(s);
-           });
-    r.rule({.name = "receives a shared copy", .unit = "node"}, over(nodes),
-           [](const State& s, Node i) { return s.node(i).grant == Grant::shared; },
-           [](State& s, Node i) { receive(s.node(i), Permission::shared); });
-    r.rule({.name = "receives the exclusive copy", .unit = "node"}, over(nodes),
-           [](const State& s, Node i) { return s.node(i).grant == Grant::exclusive; },
-           [](State& s, Node i) { receive(s.node(i), Permission::exclusive); });
+    r.rule(
+        {.name = "stores", .unit = "node", .fairness = Fairness::optional}, over(nodes, values),
+        [](const State& s, Node i, Data) { return s.node(i).copy == Permission::exclusive; },
+        [](State& s, Node i, Data d) {
+          s.node(i).data = d;
+          s.auxiliary = d;
+        });
+    r.rule(
+        {.name = "asks for a shared copy", .unit = "node"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.node(i).request == Request::none && s.node(i).copy == Permission::invalid;
+        },
+        [](State& s, Node i) { s.node(i).request = Request::shared; });
+    r.rule(
+        {.name = "asks for the exclusive copy", .unit = "node"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.node(i).request == Request::none && s.node(i).copy != Permission::exclusive;
+        },
+        [](State& s, Node i) { s.node(i).request = Request::exclusive; });
+    r.rule(
+        {.name = "takes up a request", .unit = "home"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.current_request == Request::none && s.node(i).request != Request::none;
+        },
+        [&](State& s, Node i) {
+          s.current_request = s.node(i).request;
+          s.current_node = i;
+          s.node(i).request = Request::none;
+          k.for_each(nodes, [&](Node j) { s.node(j).to_invalidate = s.node(j).sharer; });
+        });
+    r.rule(
+        {.name = "sends an invalidation", .unit = "home"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.node(i).grant == Grant::none && s.node(i).to_invalidate &&
+                 (s.current_request == Request::exclusive ||
+                  (s.current_request == Request::shared && s.exclusive_granted));
+        },
+        [](State& s, Node i) {
+          s.node(i).grant = Grant::invalidate;
+          s.node(i).to_invalidate = false;
+        });
+    r.rule(
+        {.name = "gives up its copy", .unit = "node"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.node(i).grant == Grant::invalidate && !s.node(i).acknowledgement;
+        },
+        [&](State& s, Node i) {
+          auto& node = s.node(i);
+          node.grant = Grant::none;
+          node.acknowledgement = true;
+          k.when(node.copy == Permission::exclusive, [&] { node.acknowledgement_data = node.data; });
+          if (fault(FaultName::keep_copy)) return;
+          node.copy = Permission::invalid;
+          node.data = MaybeData{};
+        });
+    r.rule(
+        {.name = "takes an acknowledgement", .unit = "home"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.node(i).acknowledgement && s.current_request != Request::none;
+        },
+        [&](State& s, Node i) {
+          auto& node = s.node(i);
+          node.acknowledgement = false;
+          node.sharer = false;
+          k.when(s.exclusive_granted, [&] {
+            s.exclusive_granted = false;
+            if (!fault(FaultName::drop_write_back)) s.memory = node.acknowledgement_data;
+          });
+          node.acknowledgement_data = MaybeData{};
+        });
+    r.rule(
+        {.name = "grants a shared copy", .unit = "home"}, over(nodes),
+        [](const State& s, Node i) {
+          return s.current_request == Request::shared && s.current_node == MaybeNode(i) &&
+                 s.node(i).grant == Grant::none && !s.exclusive_granted;
+        },
+        [&](State& s, Node i) {
+          s.node(i).grant = Grant::shared;
+          s.node(i).grant_data = s.memory;
+          if (!fault(FaultName::forget_sharer)) s.node(i).sharer = true;
+          finish(s);
+        });
+    r.rule(
+        {.name = "grants the exclusive copy", .unit = "home"}, over(nodes),
+        [&](const State& s, Node i) {
+          const Bool alone = fault(FaultName::grant_without_invalidating)
+                                 ? Bool(true)
+                                 : k.forall(nodes, [&](Node j) { return !s.node(j).sharer; });
+          return s.current_request == Request::exclusive && s.current_node == MaybeNode(i) &&
+                 s.node(i).grant == Grant::none && !s.exclusive_granted && alone;
+        },
+        [&](State& s, Node i) {
+          s.node(i).grant = Grant::exclusive;
+          s.node(i).grant_data = s.memory;
+          s.node(i).sharer = true;
+          s.exclusive_granted = true;
+          finish(s);
+        });
+    r.rule(
+        {.name = "receives a shared copy", .unit = "node"}, over(nodes),
+        [](const State& s, Node i) { return s.node(i).grant == Grant::shared; },
+        [](State& s, Node i) { receive(s.node(i), Permission::shared); });
+    r.rule(
+        {.name = "receives the exclusive copy", .unit = "node"}, over(nodes),
+        [](const State& s, Node i) { return s.node(i).grant == Grant::exclusive; },
+        [](State& s, Node i) { receive(s.node(i), Permission::exclusive); });
   }
 
   template <class Invariants>

@@ -105,7 +105,9 @@ class Concrete {
                            std::conditional_t<(Low >= -32768 && High <= 32767), std::int16_t, std::int32_t>>;
     Representation v = static_cast<Representation>(Low > 0 ? Low : (High < 0 ? High : 0));
     static constexpr unsigned bits(const Concrete&) { return bits_for(High - Low + 1); }
-    [[nodiscard]] constexpr std::uint64_t encode(const Concrete&) const { return static_cast<std::uint64_t>(v - Low); }
+    [[nodiscard]] constexpr std::uint64_t encode(const Concrete&) const {
+      return static_cast<std::uint64_t>(v - Low);
+    }
     constexpr void decode(const Concrete&, std::uint64_t code) {
       v = static_cast<Representation>(static_cast<int>(code) + Low);
     }
@@ -129,7 +131,9 @@ class Concrete {
     static constexpr bool is_leaf = true;
     E v = E{};
     static constexpr unsigned bits(const Concrete&) { return bits_for(enumerators<E>()); }
-    [[nodiscard]] constexpr std::uint64_t encode(const Concrete&) const { return static_cast<std::uint64_t>(v); }
+    [[nodiscard]] constexpr std::uint64_t encode(const Concrete&) const {
+      return static_cast<std::uint64_t>(v);
+    }
     constexpr void decode(const Concrete&, std::uint64_t code) { v = static_cast<E>(code); }
     [[nodiscard]] std::string text() const { return boost::describe::enum_to_string(v, "?"); }
     constexpr Enum() = default;
@@ -150,11 +154,7 @@ class Concrete {
     [[nodiscard]] std::string text() const { return std::to_string(v); }
     friend constexpr Bool operator==(Ix a, Ix b) { return {a.v == b.v}; }
     friend constexpr Bool operator!=(Ix a, Ix b) { return {a.v != b.v}; }
-    friend constexpr Bool operator<(Ix a, Ix b)
-      requires(!Tag::interchangeable)
-    {
-      return {a.v < b.v};
-    }
+    friend constexpr Bool operator<(Ix a, Ix b) requires(!Tag::interchangeable) { return {a.v < b.v}; }
   };
 
   // An index or nothing.
@@ -203,7 +203,9 @@ class Concrete {
     friend constexpr Value operator^(Value a, Value b) { return {a.v ^ b.v}; }
 
    private:
-    static constexpr Value wrap(std::int64_t n) { return {static_cast<std::int32_t>(static_cast<std::uint32_t>(n))}; }
+    static constexpr Value wrap(std::int64_t n) {
+      return {static_cast<std::int32_t>(static_cast<std::uint32_t>(n))};
+    }
   };
 
   // ---- containers ----------------------------------------------------------------------------------------
@@ -328,7 +330,8 @@ class Concrete {
     if constexpr (Sizes::template is_static<Tag>) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (f(Ix<Tag>{static_cast<std::uint8_t>(I)}), ...);
-      }(std::make_index_sequence<static_cast<std::size_t>(Sizes::template capacity<Tag>())>{});
+      }
+      (std::make_index_sequence<static_cast<std::size_t>(Sizes::template capacity<Tag>())>{});
     } else {
       const int n = extent<Tag>();
       for (int i = 0; i < n; ++i) f(Ix<Tag>{static_cast<std::uint8_t>(i)});

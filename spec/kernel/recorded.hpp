@@ -10,8 +10,8 @@
 #include <boost/describe.hpp>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -84,10 +84,10 @@ struct Node {
 struct Statement {
   enum class Kind : std::uint8_t { assign, let, when, for_each, push, push_front, pop };
   Kind kind = Kind::assign;
-  Path target;             // of an assignment or a queue operation
-  std::string name;        // of a let or a loop variable
-  std::string over;        // index type of a loop
-  Expression value;        // of an assignment or let; the condition of a when
+  Path target;                                          // of an assignment or a queue operation
+  std::string name;                                     // of a let or a loop variable
+  std::string over;                                     // index type of a loop
+  Expression value;                                     // of an assignment or let; the condition of a when
   std::vector<std::pair<std::string, Expression>> row;  // of a push: field and value
   std::vector<Statement> then;
   std::vector<Statement> otherwise;
@@ -99,11 +99,12 @@ struct RecordedRule {
   std::string source;
   Fairness fairness = Fairness::fair;
   Urgency urgency = Urgency::none;
-  std::vector<std::string> parameters;  // index types; the variables have the same names, numbered if repeated
-  Path trigger;                         // the channel whose head it consumes; empty if spontaneous
+  std::vector<std::string>
+      parameters;  // index types; the variables have the same names, numbered if repeated
+  Path trigger;    // the channel whose head it consumes; empty if spontaneous
   Expression guard;
   std::vector<Statement> action;
-  std::set<std::string> reads;   // access paths
+  std::set<std::string> reads;  // access paths
   std::set<std::string> writes;
   std::vector<std::string> problems;  // where it breaks a law of protocol code
 };
@@ -129,7 +130,8 @@ std::string print(const std::vector<Statement>& block, const std::string& indent
 class Recorder {
  public:
   static Recorder& current() {
-    if (active_ == nullptr) throw std::logic_error("recorded values exist only while a rule is being recorded");
+    if (active_ == nullptr)
+      throw std::logic_error("recorded values exist only while a rule is being recorded");
     return *active_;
   }
   Recorder() : previous_(std::exchange(active_, this)) { blocks_.push_back(&root_); }
@@ -180,7 +182,8 @@ class Recorder {
       if (e->op == Op::read) {
         const std::string text = print(e->path);
         for (const auto& [when, path] : written_) {
-          if (when > e->time && text == path) problems_.push_back("uses " + text + " as it was before it changed");
+          if (when > e->time && text == path)
+            problems_.push_back("uses " + text + " as it was before it changed");
         }
       }
       for (const Expression& child : e->children) self(self, child);
@@ -209,8 +212,12 @@ inline Expression make(Op op, Type type, std::vector<Expression> children, std::
   node->text = std::move(text);
   return node;
 }
-inline Expression constant(Type type, std::string text) { return make(Op::constant, std::move(type), {}, std::move(text)); }
-inline bool is_constant(const Expression& e, std::string_view text) { return e->op == Op::constant && e->text == text; }
+inline Expression constant(Type type, std::string text) {
+  return make(Op::constant, std::move(type), {}, std::move(text));
+}
+inline bool is_constant(const Expression& e, std::string_view text) {
+  return e->op == Op::constant && e->text == text;
+}
 
 inline const Type bool_type{"bool", false};
 inline const Type int_type{"int", false};
@@ -262,10 +269,12 @@ class Scalar {
   void bind(Path path) { path_ = std::move(path); }
 
  protected:
-  explicit Scalar(Expression value) : type_(value->type), value_(std::move(value)), depth_(Recorder::current().depth()) {}
-  Scalar(const Scalar& other) : type_(other.type_), value_(copied(other)), depth_(Recorder::current().depth()) {}
+  explicit Scalar(Expression value)
+      : type_(value->type), value_(std::move(value)), depth_(Recorder::current().depth()) {}
+  Scalar(const Scalar& other)
+      : type_(other.type_), value_(copied(other)), depth_(Recorder::current().depth()) {}
   Scalar& operator=(const Scalar& other) {
-    assign(other.value());
+    if (this != &other) assign(other.value());
     return *this;
   }
   ~Scalar() = default;
@@ -338,8 +347,12 @@ class Recorded {
     explicit Bool(Expression e) : Scalar(std::move(e)) {}
     Bool(const Bool&) = default;
     Bool& operator=(const Bool&) = default;
-    friend Bool operator&&(const Bool& a, const Bool& b) { return Bool(recorded::conjunction(a.value(), b.value())); }
-    friend Bool operator||(const Bool& a, const Bool& b) { return Bool(recorded::disjunction(a.value(), b.value())); }
+    friend Bool operator&&(const Bool& a, const Bool& b) {
+      return Bool(recorded::conjunction(a.value(), b.value()));
+    }
+    friend Bool operator||(const Bool& a, const Bool& b) {
+      return Bool(recorded::disjunction(a.value(), b.value()));
+    }
     friend Bool operator!(const Bool& a) { return Bool(recorded::negation(a.value())); }
     friend Bool operator==(const Bool& a, const Bool& b) { return compare(Op::equal, a, b); }
     friend Bool operator!=(const Bool& a, const Bool& b) { return compare(Op::not_equal, a, b); }
@@ -389,9 +402,7 @@ class Recorded {
     Ix& operator=(const Ix&) = default;
     friend Bool operator==(const Ix& a, const Ix& b) { return compare(Op::equal, a, b); }
     friend Bool operator!=(const Ix& a, const Ix& b) { return compare(Op::not_equal, a, b); }
-    friend Bool operator<(const Ix& a, const Ix& b)
-      requires(!Tag::interchangeable)
-    {
+    friend Bool operator<(const Ix& a, const Ix& b) requires(!Tag::interchangeable) {
       return compare(Op::less, a, b);
     }
   };
@@ -403,7 +414,9 @@ class Recorded {
     explicit Maybe(Expression e) : Scalar(std::move(e)) {}
     Maybe(const Maybe&) = default;
     Maybe& operator=(const Maybe&) = default;
-    [[nodiscard]] Bool has() const { return Bool(recorded::make(Op::has, recorded::bool_type, {this->Scalar::value()})); }
+    [[nodiscard]] Bool has() const {
+      return Bool(recorded::make(Op::has, recorded::bool_type, {this->Scalar::value()}));
+    }
     [[nodiscard]] Ix<Tag> index() const {
       return Ix<Tag>(recorded::make(Op::value_of, type_of<Tag>(), {this->Scalar::value()}));
     }
@@ -459,7 +472,8 @@ class Recorded {
     mutable std::deque<Row> rows_;
   };
 
-  // Over a fixed index type: its elements stand each for itself, so it may be part of a message or a variable.
+  // Over a fixed index type: its elements stand each for itself, so it may be part of a message or a
+  // variable.
   template <class Row, IndexTag Tag>
   class Array {
    public:
@@ -599,7 +613,8 @@ class Recorded {
   Bool forall(Tag, F&& f) const {
     if constexpr (Tag::fixed) {
       Expression all = recorded::constant(recorded::bool_type, "true");
-      for (int i = 0; i < extent<Tag>(); ++i) all = recorded::conjunction(all, Bool(f(constant<Tag>(i))).value());
+      for (int i = 0; i < extent<Tag>(); ++i)
+        all = recorded::conjunction(all, Bool(f(constant<Tag>(i))).value());
       return Bool(all);
     } else {
       return quantified<Tag>(Op::forall, f);
@@ -609,7 +624,8 @@ class Recorded {
   Bool exists(Tag, F&& f) const {
     if constexpr (Tag::fixed) {
       Expression any = recorded::constant(recorded::bool_type, "false");
-      for (int i = 0; i < extent<Tag>(); ++i) any = recorded::disjunction(any, Bool(f(constant<Tag>(i))).value());
+      for (int i = 0; i < extent<Tag>(); ++i)
+        any = recorded::disjunction(any, Bool(f(constant<Tag>(i))).value());
       return Bool(any);
     } else {
       return quantified<Tag>(Op::exists, f);
@@ -707,7 +723,8 @@ class Recorded {
     recorded::Recorder::current().add(std::move(statement));
   }
   template <class X>
-  static void collect(const X& x, const std::string& name, std::vector<std::pair<std::string, Expression>>& out) {
+  static void collect(const X& x, const std::string& name,
+                      std::vector<std::pair<std::string, Expression>>& out) {
     if constexpr (Described<X>) {
       for_each_member(x, [&](const auto& member, const char* part) {
         collect(member, name.empty() ? part : name + "." + part, out);
@@ -725,8 +742,10 @@ namespace recorded {
 
 // Paths of the fields that an expression or a block reads or writes.
 void collect_reads(const Expression& expression, std::set<std::string>& reads);
-void collect_accesses(const std::vector<Statement>& block, std::set<std::string>& reads, std::set<std::string>& writes);
-// Where a tree breaks a law that the types do not already enforce, e.g. an order asked of interchangeable indices.
+void collect_accesses(const std::vector<Statement>& block, std::set<std::string>& reads,
+                      std::set<std::string>& writes);
+// Where a tree breaks a law that the types do not already enforce, e.g. an order asked of interchangeable
+// indices.
 void check_laws(RecordedRule& rule);
 
 // Every declared field of a state, as a path whose indices are the names of the index types.
@@ -774,7 +793,8 @@ class RecordRules {
   }
   // The message is the head of the channel; firing consumes it, which the trigger says for itself.
   template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-  void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action, Unseen&&...) {
+  void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action,
+                 Unseen&&...) {
     record<Tags...>(
         rule, [&](State& s, const auto&... i) { return channel(s, i...).path(); },
         [&](State& s, const auto&... i) {

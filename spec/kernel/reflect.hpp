@@ -2,10 +2,10 @@
 // over these walks, for every protocol.
 #pragma once
 
-#include <boost/describe.hpp>
-#include <boost/mp11.hpp>
 #include <algorithm>
 #include <bit>
+#include <boost/describe.hpp>
+#include <boost/mp11.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -16,10 +16,14 @@ namespace lockstep {
 
 // Fields that a function of the rest of the state determines say so: they are not stored.
 template <class X>
-concept DerivedFields = requires { requires X::is_derived; };
+concept DerivedFields = requires {
+  requires X::is_derived;
+};
 
 template <class X>
-concept Leaf = requires { requires X::is_leaf; };
+concept Leaf = requires {
+  requires X::is_leaf;
+};
 
 template <class X>
 concept Queue = requires(X x) {
@@ -148,7 +152,8 @@ Layout layout_of(const K& k) {
     static_assert(sizeof leaf == sizeof leaf.v, "a stored scalar is its value and nothing else");
     const unsigned bits = leaf.bits(k);
     Layout::Field field;
-    field.offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) - reinterpret_cast<const char*>(&state));
+    field.offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) -
+                                              reinterpret_cast<const char*>(&state));
     field.size = sizeof leaf;
     field.mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
     field.word = static_cast<std::uint16_t>(position / 64);
@@ -200,15 +205,17 @@ inline void unpack(const Layout& layout, const std::uint64_t* words, State& stat
   for (const Layout::Field& field : layout.fields) {
     std::uint64_t code = words[field.word] >> field.shift;
     if (field.straddles) code |= words[field.word + 1] << (64 - field.shift);
-    detail::set_field_value(bytes + field.offset, field.size, static_cast<std::int64_t>(code & field.mask) + field.bias);
+    detail::set_field_value(bytes + field.offset, field.size,
+                            static_cast<std::int64_t>(code & field.mask) + field.bias);
   }
 }
 
 // Brings `words`, which hold `before`, up to `after`, at the cost of the fields that differ. A packed word is
-// the sum of its fields' codes at their places, so a field that stays within its bits is changed by adding the
-// difference there: no other field notices.
+// the sum of its fields' codes at their places, so a field that stays within its bits is changed by adding
+// the difference there: no other field notices.
 template <class K, class State>
-inline void repack(const K& k, const Layout& layout, const State& before, const State& after, std::uint64_t* words) {
+inline void repack(const K& k, const Layout& layout, const State& before, const State& after,
+                   std::uint64_t* words) {
   constexpr std::size_t step = sizeof(std::uint64_t);
   const auto* old_bytes = reinterpret_cast<const unsigned char*>(&before);
   const auto* new_bytes = reinterpret_cast<const unsigned char*>(&after);
@@ -224,7 +231,8 @@ inline void repack(const K& k, const Layout& layout, const State& before, const 
     const Layout::Field& field = layout.fields[static_cast<std::size_t>(index)];
     const std::int64_t value = detail::field_value(new_bytes + field.offset, field.size);
     if (field.size == sizeof(std::int32_t)) k.check_value(static_cast<std::int32_t>(value));
-    const auto difference = static_cast<std::uint64_t>(value - detail::field_value(old_bytes + field.offset, field.size));
+    const auto difference =
+        static_cast<std::uint64_t>(value - detail::field_value(old_bytes + field.offset, field.size));
     if (!field.straddles) {
       words[field.word] += difference << field.shift;
     } else {

@@ -3,12 +3,14 @@
 // A protocol lists its rules by calling these on whatever reader it is given; the reader decides what a rule
 // becomes (an explored transition, an expression tree, ...):
 //   rule(rule, parameters, guard, action)                  spontaneous
-//   triggered(rule, parameters, channel, guard, action)    consumes the head of a channel, which is its message
-//   triggered(..., action, unseen)                         of an urgent link: `unseen` says when delivering at once
+//   triggered(rule, parameters, channel, guard, action)    consumes the head of a channel, which is its
+//   message triggered(..., action, unseen)                         of an urgent link: `unseen` says when
+//   delivering at once
 //                                                          instead of later is something nobody can tell
-//   deferrable(rule, parameters, guard, matters, action)   spontaneous and optional; until `matters` holds nobody
-//                                                          can tell whether it has fired, so an explorer that is
-//                                                          asked to reduce puts it off until then
+//   deferrable(rule, parameters, guard, matters, action)   spontaneous and optional; until `matters` holds
+//   nobody
+//                                                          can tell whether it has fired, so an explorer that
+//                                                          is asked to reduce puts it off until then
 #pragma once
 
 #include <cstdint>
@@ -27,10 +29,10 @@ enum class Fairness : std::uint8_t {
 // Whether an explorer may take the rule at once instead of interleaving it, when asked to reduce.
 enum class Urgency : std::uint8_t {
   none,
-  local,  // once enabled it stays enabled, only enables others, and nobody can tell when it happens: a thread's
-          // own moves and branches, handing a request to the port, taking an acknowledgement
-  link,   // delivers the head of an ordered link that nothing overtakes; at once unless several could be
-          // delivered, or the rule's own `unseen` says that somebody could tell
+  local,  // once enabled it stays enabled, only enables others, and nobody can tell when it happens: a
+          // thread's own moves and branches, handing a request to the port, taking an acknowledgement
+  link,  // delivers the head of an ordered link that nothing overtakes; at once unless several could be
+         // delivered, or the rule's own `unseen` says that somebody could tell
 };
 
 struct Rule {
@@ -76,15 +78,16 @@ class RulesOfPart {
         [&](auto& s, auto... i) { action(part_(s), i...); });
   }
   template <class... Tags, class Channel, class Guard, class Action>
-  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action) {
+  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
+                 Action&& action) {
     reader_.triggered(
         rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
         [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
         [&](auto& s, auto... rest) { action(part_(s), rest...); });
   }
   template <class... Tags, class Channel, class Guard, class Action, class Unseen>
-  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard, Action&& action,
-                 Unseen&& unseen) {
+  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
+                 Action&& action, Unseen&& unseen) {
     reader_.triggered(
         rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
         [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
@@ -92,7 +95,8 @@ class RulesOfPart {
         [&](const auto& s, auto... rest) { return unseen(part_(s), rest...); });
   }
   template <class... Tags, class Guard, class Matters, class Action>
-  void deferrable(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Matters&& matters, Action&& action) {
+  void deferrable(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Matters&& matters,
+                  Action&& action) {
     reader_.deferrable(
         rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
         [&](const auto& s, auto... i) { return matters(part_(s), i...); },

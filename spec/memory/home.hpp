@@ -3,10 +3,10 @@
 //
 // A memory-side L3 caches memory for whoever asks, so it is one with memory here. The CPUs are kept coherent
 // among themselves by an ordinary write-back protocol with a single writer and execute in order without store
-// buffers; for its threads such a cluster behaves as one cache, which is how it stands here: a line is absent,
-// clean or dirty, fetching and owning it is one step, and it stays until it is invalidated. The directory probes it
-// before GPU data is read from or written to memory (thesis 4.3.1, "the CPUs perform stores as normal with
-// coherent write-back caches"; 4.4.1 for the null directory and the L3).
+// buffers; for its threads such a cluster behaves as one cache, which is how it stands here: a line is
+// absent, clean or dirty, fetching and owning it is one step, and it stays until it is invalidated. The
+// directory probes it before GPU data is read from or written to memory (thesis 4.3.1, "the CPUs perform
+// stores as normal with coherent write-back caches"; 4.4.1 for the null directory and the L3).
 #pragma once
 
 #include <boost/describe.hpp>
@@ -50,8 +50,8 @@ struct Home {
     return s.memory(b);
   }
 
-  // GPU data reaches memory: the CPU cluster's copy goes first, "before the line is written to the L3 cache or
-  // main memory" (4.3.1).
+  // GPU data reaches memory: the CPU cluster's copy goes first, "before the line is written to the L3 cache
+  // or main memory" (4.3.1).
   void write(State& s, Block b, const Mask& mask, const Data& data, bool invalidate_cpu = true) const {
     write_back(s, b);
     if (invalidate_cpu) s.cpu(b) = Line{};

@@ -6,30 +6,29 @@
 // write's life from wL1 to memory, a read's life, synchronization, and the CPUs.
 //
 // The machine is figure 4.2: each CU has rL1, wL1 and S-FIFO1; an agent's CUs share rL2, wL2 and S-FIFO2; all
-// agents share wL3 and S-FIFO3 beside the directory, memory and the CPU cluster (home.hpp). Here a link1 leads
-// from each CU to its L2 and a link2 from each L2 to the directory; both keep order ("the marker then will
-// propagate through the cache hierarchy just like a normal write" has no meaning otherwise). Fills and
+// agents share wL3 and S-FIFO3 beside the directory, memory and the CPU cluster (home.hpp). Here a link1
+// leads from each CU to its L2 and a link2 from each L2 to the directory; both keep order ("the marker then
+// will propagate through the cache hierarchy just like a normal write" has no meaning otherwise). Fills and
 // invalidations travel back at any time; the default keeps an invalidation behind the fills sent before it.
 //
 // What is ours, since the thesis is silent:
 //   Scopes and more than one GPU. wave and wg complete at wL1, which a work-group shares; agent when the
-//   marker has left S-FIFO2, system when it has left S-FIFO3, each when the invalidations then on their way to
-//   the caches in that scope have been delivered. wL3's evictions also invalidate every agent's read caches
-//   when there is more than one agent.
-//   A thread executes in order with blocking loads and RMWs.
-//   When its program has ended everywhere the machine drains, as a kernel end makes it (4.3.1, "a release
+//   marker has left S-FIFO2, system when it has left S-FIFO3, each when the invalidations then on their way
+//   to the caches in that scope have been delivered. wL3's evictions also invalidate every agent's read
+//   caches when there is more than one agent. A thread executes in order with blocking loads and RMWs. When
+//   its program has ended everywhere the machine drains, as a kernel end makes it (4.3.1, "a release
 //   operation (e.g., a StRel or kernel end)").
 //
 //   Everything a CU sends up, reads and RMWs included, keeps its order on the link; so does what an L2 sends.
-//   "sends invalidations to the CPU cluster [...] before the line is written" is one step: the CPUs have dropped
-//   the line when it is written. A CPU write tells the GPU caches each time, also when the CPUs own the line.
-//   A partial hit evicts its block ("the dirty bytes are written through"), as any eviction does.
+//   "sends invalidations to the CPU cluster [...] before the line is written" is one step: the CPUs have
+//   dropped the line when it is written. A CPU write tells the GPU caches each time, also when the CPUs own
+//   the line. A partial hit evicts its block ("the dirty bytes are written through"), as any eviction does.
 //   The marker that an RMW leaves in S-FIFO1 comes out when the RMW has been performed.
-//   Unused words of a block count as clean, so a block that a program uses one word of never hits wL2 or wL3 in
-//   full and is always written through first.
+//   Unused words of a block count as clean, so a block that a program uses one word of never hits wL2 or wL3
+//   in full and is always written through first.
 //
-// The default variant differs from `as-printed` in the first eight faults below, which are what the print lacks;
-// docs/findings.md has the shortest counterexample for each.
+// The default variant differs from `as-printed` in the first eight faults below, which are what the print
+// lacks; docs/findings.md has the shortest counterexample for each.
 #pragma once
 
 #include <array>
@@ -152,11 +151,13 @@ enum class FaultName : std::uint8_t {
   l2_partial_hit_not_written,
 };
 inline constexpr std::array faults{
-    Fault{"fill-ignores-write", "a fill installs its block with the written bit clear although the write cache is newer"},
+    Fault{"fill-ignores-write",
+          "a fill installs its block with the written bit clear although the write cache is newer"},
     Fault{"fill-overtaken", "an invalidation may overtake the fill that was sent before it"},
     Fault{"fill-survives-eviction", "a fill asked for before an eviction of its block is cached after it"},
     Fault{"acquire-hits-l1", "an acquire at agent or system scope may be served by a nearer cache"},
-    Fault{"flush-unacknowledged", "a thread's next synchronization does not wait for the flush of its last StRel"},
+    Fault{"flush-unacknowledged",
+          "a thread's next synchronization does not wait for the flush of its last StRel"},
     Fault{"atomic-overtakes-write", "an RMW leaves dirty words of its block behind in the write caches"},
     Fault{"atomic-invalidates-nothing", "an RMW at the directory leaves copies in the read caches"},
     Fault{"host-release-does-not-wait", "a CPU release does not wait for the invalidations of its writes"},
@@ -173,7 +174,8 @@ inline constexpr std::array faults{
     Fault{"marker-overtakes", "a release marker enters S-FIFO1 at the head"},
     Fault{"no-second-flush", "the store of a StRel is not followed by a flush"},
     Fault{"agents-not-invalidated", "wL3's evictions do not invalidate the other agents"},
-    Fault{"l2-partial-hit-not-written", "a read that partially hits wL2 goes on without writing the dirty words through"},
+    Fault{"l2-partial-hit-not-written",
+          "a read that partially hits wL2 goes on without writing the dirty words through"},
 };
 
 template <class K>
@@ -204,9 +206,9 @@ struct Protocol {
   };
   struct Entry {
     Enum<EntryKind> kind;
-    Block block;                // of a write
-    ThreadIx thread;            // of a marker, a flush or an atomic
-    Enum<Scope> scope;          // of a marker or a flush
+    Block block;        // of a write
+    ThreadIx thread;    // of a marker, a flush or an atomic
+    Enum<Scope> scope;  // of a marker or a flush
     BOOST_DESCRIBE_CLASS(Entry, (), (kind, block, thread, scope), (), ())
   };
   struct Up {
@@ -221,8 +223,8 @@ struct Protocol {
   struct Read {
     Enum<ReadStage> stage;
     Data data;
-    Bool poisoned;   // evicted past by its own write cache: to be used, not to be cached
-    Bool followed;   // an invalidation of its block has been sent behind it
+    Bool poisoned;  // evicted past by its own write cache: to be used, not to be cached
+    Bool followed;  // an invalidation of its block has been sent behind it
     BOOST_DESCRIBE_CLASS(Read, (), (stage, data, poisoned, followed), (), ())
   };
   struct State {
@@ -241,13 +243,13 @@ struct Protocol {
     typename K::template Table<WriteLine, BlockTag> wl3;
     typename K::template Fifo<Entry, Fifo3Slot> fifo3;
     typename Home<K>::State home;
-    typename K::template Table<Bool, CuTag, BlockTag> invalidation1;    // on its way to rL1
-    typename K::template Table<Bool, AgentTag, BlockTag> invalidation2; // on its way to rL2
+    typename K::template Table<Bool, CuTag, BlockTag> invalidation1;     // on its way to rL1
+    typename K::template Table<Bool, AgentTag, BlockTag> invalidation2;  // on its way to rL2
     typename K::template Table<Bool, ThreadTag, CuTag, BlockTag> awaited1;
     typename K::template Table<Bool, ThreadTag, AgentTag, BlockTag> awaited2;
     BOOST_DESCRIBE_CLASS(State, (),
-                         (port, stage, flushing, read, rl1, wl1, fifo1, link1, rl2, wl2, fifo2, link2, wl3, fifo3,
-                          home, invalidation1, invalidation2, awaited1, awaited2),
+                         (port, stage, flushing, read, rl1, wl1, fifo1, link1, rl2, wl2, fifo2, link2, wl3,
+                          fifo3, home, invalidation1, invalidation2, awaited1, awaited2),
                          (), ())
   };
 
@@ -256,17 +258,22 @@ struct Protocol {
   std::uint64_t fault_bits = 0;
   int variant = 0;
 
-  [[nodiscard]] bool fault(FaultName name) const { return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0; }
+  [[nodiscard]] bool fault(FaultName name) const {
+    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
+  }
   [[nodiscard]] bool printed() const { return variant == static_cast<int>(VariantName::as_printed); }
   // The print lacks the repairs.
   [[nodiscard]] bool repaired(FaultName name) const { return !printed() && !fault(name); }
-  // Keeps rL1's block, its written bit set, when wL1 evicts it, and leaves wL1's dirty words in place when a load
-  // partially hits them: a set bit sends the next load past rL1, and wL1 either has the word or knows better.
+  // Keeps rL1's block, its written bit set, when wL1 evicts it, and leaves wL1's dirty words in place when a
+  // load partially hits them: a set bit sends the next load past rL1, and wL1 either has the word or knows
+  // better.
   [[nodiscard]] bool lean() const { return variant == static_cast<int>(VariantName::lean); }
   [[nodiscard]] Home<K> home() const { return {k}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
-  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return home().current(s.home, b, w); }
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
+    return home().current(s.home, b, w);
+  }
 
   template <class Rules>
   void rules(Rules& r) const {
@@ -284,15 +291,18 @@ struct Protocol {
   // Nothing is buffered or on its way.
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(queues, [&](Queue q) { return s.fifo1(q).empty(); }) &&
-           k.forall(cus, [&](Cu c) {
-             return s.link1(c).empty() && k.forall(blocks, [&](Block b) {
-                      return !dirty(s.wl1(c, b)) && !s.invalidation1(c, b);
-                    });
-           }) &&
-           k.forall(agents, [&](Agent a) {
-             return s.fifo2(a).empty() && s.link2(a).empty() &&
-                    k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) && !s.invalidation2(a, b); });
-           }) &&
+           k.forall(cus,
+                    [&](Cu c) {
+                      return s.link1(c).empty() && k.forall(blocks, [&](Block b) {
+                        return !dirty(s.wl1(c, b)) && !s.invalidation1(c, b);
+                      });
+                    }) &&
+           k.forall(agents,
+                    [&](Agent a) {
+                      return s.fifo2(a).empty() && s.link2(a).empty() && k.forall(blocks, [&](Block b) {
+                        return !dirty(s.wl2(a, b)) && !s.invalidation2(a, b);
+                      });
+                    }) &&
            s.fifo3.empty() && k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)); });
   }
 
@@ -301,7 +311,8 @@ struct Protocol {
     v.invariant("S-FIFO1 lists every dirty block of its wL1", [&](const State& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(blocks, [&](Block b) {
-          return !dirty(s.wl1(c, b)) || k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
+          return !dirty(s.wl1(c, b)) ||
+                 k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
         });
       });
     });
@@ -348,9 +359,8 @@ struct Protocol {
                 });
     v.invariant("a CPU copy is current", [&](const State& s) {
       return k.forall(blocks, [&](Block b) {
-        return !s.home.cpu(b).present || s.home.cpu(b).dirty || k.forall(words, [&](Word w) {
-          return s.home.cpu(b).data(w) == s.home.memory(b)(w);
-        });
+        return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
+               k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
       });
     });
     v.invariant("what is awaited is on its way", [&](const State& s) {
@@ -392,8 +402,12 @@ struct Protocol {
  private:
   // ---- what the rules talk about ------------------------------------------------------------------------
 
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const { return s.port(t).pending && !machine.is_host(t); }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const { return s.port(t).pending && machine.is_host(t); }
+  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && !machine.is_host(t);
+  }
+  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && machine.is_host(t);
+  }
   [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
     return s.port(t).request.operation == operation;
   }
@@ -427,7 +441,8 @@ struct Protocol {
   }
   template <class Fifo>
   [[nodiscard]] static Bool has_marker(const Fifo& fifo) {
-    return K::contains(fifo, [](const Entry& e) { return e.kind == EntryKind::marker || e.kind == EntryKind::flush; });
+    return K::contains(
+        fifo, [](const Entry& e) { return e.kind == EntryKind::marker || e.kind == EntryKind::flush; });
   }
   [[nodiscard]] Bool all_ended(const State& s) const {
     return k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
@@ -435,11 +450,9 @@ struct Protocol {
   // Some write of the block has not reached memory.
   [[nodiscard]] Bool buffered(const State& s, Block b) const {
     const auto carries = [b](const Up& m) { return m.kind == UpKind::write && m.block == b; };
-    return dirty(s.wl3(b)) || k.exists(cus, [&](Cu c) {
-             return dirty(s.wl1(c, b)) || K::contains(s.link1(c), carries);
-           }) || k.exists(agents, [&](Agent a) {
-             return dirty(s.wl2(a, b)) || K::contains(s.link2(a), carries);
-           });
+    return dirty(s.wl3(b)) ||
+           k.exists(cus, [&](Cu c) { return dirty(s.wl1(c, b)) || K::contains(s.link1(c), carries); }) ||
+           k.exists(agents, [&](Agent a) { return dirty(s.wl2(a, b)) || K::contains(s.link2(a), carries); });
   }
   [[nodiscard]] Bool agrees(const State& s, Block b, const Data& data) const {
     return k.forall(words, [&](Word w) { return data(w) == home().current(s.home, b, w); });
@@ -514,17 +527,16 @@ struct Protocol {
            (s.read(t).stage == ReadStage::none || s.read(t).stage == ReadStage::to_l2);
   }
 
-  // Nobody else is on the sender's side of the link to notice that its access is still under way. A sibling that
-  // stores to the block, or hits old copies, while the message waits may notice, even if it has ended since.
+  // Nobody else is on the sender's side of the link to notice that its access is still under way. A sibling
+  // that stores to the block, or hits old copies, while the message waits may notice, even if it has ended
+  // since.
   [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
-    return k.forall(threads, [&](ThreadIx t) {
-      return t == sender || machine.is_host(t) || cu(t) != cu(sender);
-    });
+    return k.forall(threads,
+                    [&](ThreadIx t) { return t == sender || machine.is_host(t) || cu(t) != cu(sender); });
   }
   [[nodiscard]] Bool alone_on_agent(ThreadIx sender) const {
-    return k.forall(threads, [&](ThreadIx t) {
-      return t == sender || machine.is_host(t) || agent(t) != agent(sender);
-    });
+    return k.forall(
+        threads, [&](ThreadIx t) { return t == sender || machine.is_host(t) || agent(t) != agent(sender); });
   }
 
   // ---- evictions ----------------------------------------------------------------------------------------
@@ -563,17 +575,19 @@ struct Protocol {
     if (k.extent(agents) > 1 && !fault(FaultName::agents_not_invalidated)) invalidate_agents(s, b);
   }
 
-  // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates only
-  // what is in the cache).
+  // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates
+  // only what is in the cache).
   void poison1(State& s, Cu c, Block b) const {
-    poison(s, b, [&](ThreadIx t) { return cu(t) == c; },
-           [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
+    poison(
+        s, b, [&](ThreadIx t) { return cu(t) == c; },
+        [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
   }
   void poison2(State& s, Agent a, Block b) const {
-    poison(s, b, [&](ThreadIx t) { return agent(t) == a; },
-           [&](ThreadIx t) {
-             return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
-           });
+    poison(
+        s, b, [&](ThreadIx t) { return agent(t) == a; },
+        [&](ThreadIx t) {
+          return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
+        });
   }
   // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
   void drop1(State& s, Cu c, Block b) const {
@@ -621,97 +635,122 @@ struct Protocol {
     // "a CU inserts the write into the wL1, enqueues the address at the tail of the L1 S-FIFO, and, if the
     // block is found in the rL1, sets a written bit in the tag". "Writes never receive an ack." A StRel's
     // store "can proceed as a normal store in the write path after the release completes".
-    r.rule({.name = "store enters wL1", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return on_gpu(s, t) && asks(s, t, Operation::store) && release_done(s, t) && !k.full(s.fifo1(queue_of(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             auto& line = s.wl1(cu(t), q.block);
-             k.at(words, q.word, [&](Word w) {
-               line.dirty(w) = true;
-               line.data(w) = q.a;
-             });
-             k.push(s.fifo1(queue_of(t)), write_entry(q.block));
-             if (!fault(FaultName::written_bit_forgotten)) {
-               auto& copy = s.rl1(cu(t), q.block);
-               copy.written = copy.written || copy.present;
-             }
-             k.when(s.stage(t) == Stage::released, [&] { s.stage(t) = Stage::stored; },
-                    [&] { complete<K>(s.port(t)); });
-           });
+    r.rule(
+        {.name = "store enters wL1", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::store) && release_done(s, t) &&
+                 !k.full(s.fifo1(queue_of(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          auto& line = s.wl1(cu(t), q.block);
+          k.at(words, q.word, [&](Word w) {
+            line.dirty(w) = true;
+            line.data(w) = q.a;
+          });
+          k.push(s.fifo1(queue_of(t)), write_entry(q.block));
+          if (!fault(FaultName::written_bit_forgotten)) {
+            auto& copy = s.rl1(cu(t), q.block);
+            copy.written = copy.written || copy.present;
+          }
+          k.when(
+              s.stage(t) == Stage::released, [&] { s.stage(t) = Stage::stored; },
+              [&] { complete<K>(s.port(t)); });
+        });
     // "a store from a StRel will also trigger S-FIFO flushes, but it will not send an acknowledgement message
     // back to the requesting wavefront."
-    r.rule({.name = "flush follows StRel's store", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
-           [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t))); },
-           [&](State& s, ThreadIx t) {
-             if (!fault(FaultName::no_second_flush)) {
-               k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
-               if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
-             }
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
+    r.rule(
+        {.name = "flush follows StRel's store", .unit = "L1", .source = "4.3.1 Synchronization"},
+        over(threads),
+        [&](const State& s, ThreadIx t) {
+          return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          if (!fault(FaultName::no_second_flush)) {
+            k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
+            if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
+          }
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
   }
 
   template <class Rules>
   void level1_rules(Rules& r) const {
     // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
     // policy or the address reaches the head of the S-FIFO."
-    r.rule({.name = "wL1 replaces a block", .unit = "L1", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
-           over(cus, blocks),
-           [&](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
-           [&](State& s, Cu c, Block b) {
-             evict1(s, c, b);
-             if (fault(FaultName::entry_lost)) {
-               k.for_each(queues, [&](Queue q) {
-                 k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
-               });
-             }
-           });
-    // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the associated
-    // cache evictions) until the release marker reaches the head of the queue"; 4.1: "The controller will
-    // dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an S-FIFO flush."
-    r.rule({.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"}, over(queues),
-           [&](const State& s, Queue q) {
-             const Entry& e = s.fifo1(q).head();
-             return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) && !k.full(s.link1(cu_of(q)));
-           },
-           [&](State& s, Queue q) {
-             const Block b = s.fifo1(q).head().block;
-             k.pop(s.fifo1(q));
-             evict1(s, cu_of(q), b);
-           });
+    r.rule(
+        {.name = "wL1 replaces a block",
+         .unit = "L1",
+         .source = "4.3.1 Normal Write",
+         .fairness = Fairness::optional},
+        over(cus, blocks),
+        [&](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
+        [&](State& s, Cu c, Block b) {
+          evict1(s, c, b);
+          if (fault(FaultName::entry_lost)) {
+            k.for_each(queues, [&](Queue q) {
+              k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
+            });
+          }
+        });
+    // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the
+    // associated cache evictions) until the release marker reaches the head of the queue"; 4.1: "The
+    // controller will dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an
+    // S-FIFO flush."
+    r.rule(
+        {.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"},
+        over(queues),
+        [&](const State& s, Queue q) {
+          const Entry& e = s.fifo1(q).head();
+          return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) &&
+                 !k.full(s.link1(cu_of(q)));
+        },
+        [&](State& s, Queue q) {
+          const Block b = s.fifo1(q).head().block;
+          k.pop(s.fifo1(q));
+          evict1(s, cu_of(q), b);
+        });
     // "may contain more addresses that already have been evicted from the write cache" (4.3).
-    r.rule({.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local}, over(queues),
-           [&](const State& s, Queue q) {
-             const Entry& e = s.fifo1(q).head();
-             return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
-           },
-           [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
-    r.rule({.name = "S-FIFO1 passes a marker on", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(queues),
-           [&](const State& s, Queue q) {
-             return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
-           },
-           [&](State& s, Queue q) {
-             k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
-             k.pop(s.fifo1(q));
-           });
+    r.rule(
+        {.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local},
+        over(queues),
+        [&](const State& s, Queue q) {
+          const Entry& e = s.fifo1(q).head();
+          return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
+        },
+        [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+    r.rule(
+        {.name = "S-FIFO1 passes a marker on",
+         .unit = "L1",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(queues),
+        [&](const State& s, Queue q) {
+          return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
+        },
+        [&](State& s, Queue q) {
+          k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
+          k.pop(s.fifo1(q));
+        });
     // "Completing an atomic operation also inserts a write marker into the S-FIFO": it holds up releases
     // behind it until the RMW has been performed.
-    r.rule({.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"}, over(queues),
-           [&](const State& s, Queue q) {
-             return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
-                    s.stage(s.fifo1(q).head().thread) != Stage::atomic;
-           },
-           [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+    r.rule(
+        {.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"},
+        over(queues),
+        [&](const State& s, Queue q) {
+          return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
+                 s.stage(s.fifo1(q).head().thread) != Stage::atomic;
+        },
+        [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
     // Only a load of the block can tell that it is gone.
-    r.deferrable({.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
-                 over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
-                 [&](const State& s, Cu c, Block b) {
-                   return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && cu(t) == c; });
-                 },
-                 [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
+    r.deferrable(
+        {.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
+        over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
+        [&](const State& s, Cu c, Block b) {
+          return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && cu(t) == c; });
+        },
+        [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
   }
 
   [[nodiscard]] Bool drains1(const State& s, Queue q) const {
@@ -729,68 +768,99 @@ struct Protocol {
   template <class Rules>
   void level2_rules(Rules& r) const {
     // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step."
-    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
-    r.triggered({.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-                over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  merge(s.wl2(a, m.block), m);
-                  k.push(s.fifo2(a), write_entry(m.block));
-                  auto& copy = s.rl2(a, m.block);
-                  copy.written = copy.written || copy.present;
-                });
-    r.triggered({.name = "L2 takes a marker", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link},
-                over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
+    const auto from_cu = [](auto& s, Cu c) -> auto& {
+      return s.link1(c);
+    };
+    r.triggered(
+        {.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          merge(s.wl2(a, m.block), m);
+          k.push(s.fifo2(a), write_entry(m.block));
+          auto& copy = s.rl2(a, m.block);
+          copy.written = copy.written || copy.present;
+        });
+    r.triggered(
+        {.name = "L2 takes a marker",
+         .unit = "L2",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return (m.kind == UpKind::marker || m.kind == UpKind::flush) &&
+                 !k.full(s.fifo2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
 
-    r.rule({.name = "wL2 replaces a block", .unit = "L2", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
-           over(agents, blocks),
-           [&](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
-           [&](State& s, Agent a, Block b) { evict2(s, a, b); });
-    r.rule({.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"}, over(agents),
-           [&](const State& s, Agent a) {
-             const Entry& e = s.fifo2(a).head();
-             return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) && !k.full(s.link2(a));
-           },
-           [&](State& s, Agent a) {
-             const Block b = s.fifo2(a).head().block;
-             k.pop(s.fifo2(a));
-             evict2(s, a, b);
-           });
-    r.rule({.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local}, over(agents),
-           [&](const State& s, Agent a) {
-             const Entry& e = s.fifo2(a).head();
-             return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
-           },
-           [&](State& s, Agent a) { k.pop(s.fifo2(a)); });
+    r.rule(
+        {.name = "wL2 replaces a block",
+         .unit = "L2",
+         .source = "4.3.1 Normal Write",
+         .fairness = Fairness::optional},
+        over(agents, blocks),
+        [&](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
+        [&](State& s, Agent a, Block b) { evict2(s, a, b); });
+    r.rule(
+        {.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"},
+        over(agents),
+        [&](const State& s, Agent a) {
+          const Entry& e = s.fifo2(a).head();
+          return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) &&
+                 !k.full(s.link2(a));
+        },
+        [&](State& s, Agent a) {
+          const Block b = s.fifo2(a).head().block;
+          k.pop(s.fifo2(a));
+          evict2(s, a, b);
+        });
+    r.rule(
+        {.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local},
+        over(agents),
+        [&](const State& s, Agent a) {
+          const Entry& e = s.fifo2(a).head();
+          return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
+        },
+        [&](State& s, Agent a) { k.pop(s.fifo2(a)); });
     // A marker at agent scope has arrived; one at system scope travels on.
-    r.rule({.name = "S-FIFO2 ends an agent's release", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(agents),
-           [&](const State& s, Agent a) { return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head()); },
-           [&](State& s, Agent a) {
-             const Entry e = s.fifo2(a).head();
-             k.pop(s.fifo2(a));
-             marker_out(s, e, [&](Agent other) { return other == a; });
-           });
-    r.rule({.name = "S-FIFO2 passes a marker on", .unit = "L2", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(agents),
-           [&](const State& s, Agent a) {
-             return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) && !k.full(s.link2(a));
-           },
-           [&](State& s, Agent a) {
-             k.push(s.link2(a), marker_message(s.fifo2(a).head()));
-             k.pop(s.fifo2(a));
-           });
-    r.deferrable({.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
-                 over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
-                 [&](const State& s, Agent a, Block b) {
-                   return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && agent(t) == a; });
-                 },
-                 [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
+    r.rule(
+        {.name = "S-FIFO2 ends an agent's release",
+         .unit = "L2",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(agents),
+        [&](const State& s, Agent a) {
+          return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head());
+        },
+        [&](State& s, Agent a) {
+          const Entry e = s.fifo2(a).head();
+          k.pop(s.fifo2(a));
+          marker_out(s, e, [&](Agent other) { return other == a; });
+        });
+    r.rule(
+        {.name = "S-FIFO2 passes a marker on",
+         .unit = "L2",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(agents),
+        [&](const State& s, Agent a) {
+          return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) &&
+                 !k.full(s.link2(a));
+        },
+        [&](State& s, Agent a) {
+          k.push(s.link2(a), marker_message(s.fifo2(a).head()));
+          k.pop(s.fifo2(a));
+        });
+    r.deferrable(
+        {.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
+        over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
+        [&](const State& s, Agent a, Block b) {
+          return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && agent(t) == a; });
+        },
+        [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
   }
 
   [[nodiscard]] Bool drains2(const State& s, Agent a) const {
@@ -807,52 +877,77 @@ struct Protocol {
 
   template <class Rules>
   void level3_rules(Rules& r) const {
-    const auto from_agent = [](auto& s, Agent a) -> auto& { return s.link2(a); };
-    r.triggered({.name = "wL3 takes a write", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-                over(agents), from_agent,
-                [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
-                [&](State& s, Agent, const Up& m) {
-                  merge(s.wl3(m.block), m);
-                  k.push(s.fifo3, write_entry(m.block));
-                });
-    r.triggered({.name = "wL3 takes a marker", .unit = "directory", .source = "4.3.1 Synchronization", .urgency = Urgency::link},
-                over(agents), from_agent,
-                [&](const State& s, Agent, const Up& m) {
-                  return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
-                },
-                [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
-    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs that
-    // are performed behind wL3's back can tell them apart.
-    r.deferrable({.name = "wL3 replaces a block", .unit = "directory", .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
-                 over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
-                 [&](const State&, Block) {
-                   return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
-                          k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
-                 },
-                 [&](State& s, Block b) { evict3(s, b); });
-    r.rule({.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"}, over(),
-           [&](const State& s) {
-             return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
-           },
-           [&](State& s) {
-             const Block b = s.fifo3.head().block;
-             k.pop(s.fifo3);
-             evict3(s, b);
-           });
-    r.rule({.name = "S-FIFO3 dequeues a stale entry", .unit = "directory", .source = "4.3", .urgency = Urgency::local}, over(),
-           [&](const State& s) {
-             return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
-           },
-           [&](State& s) { k.pop(s.fifo3); });
+    const auto from_agent = [](auto& s, Agent a) -> auto& {
+      return s.link2(a);
+    };
+    r.triggered(
+        {.name = "wL3 takes a write",
+         .unit = "directory",
+         .source = "4.3.1 Normal Write",
+         .urgency = Urgency::link},
+        over(agents), from_agent,
+        [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
+        [&](State& s, Agent, const Up& m) {
+          merge(s.wl3(m.block), m);
+          k.push(s.fifo3, write_entry(m.block));
+        });
+    r.triggered(
+        {.name = "wL3 takes a marker",
+         .unit = "directory",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(agents), from_agent,
+        [&](const State& s, Agent, const Up& m) {
+          return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
+        },
+        [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
+    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs
+    // that are performed behind wL3's back can tell them apart.
+    r.deferrable(
+        {.name = "wL3 replaces a block",
+         .unit = "directory",
+         .source = "4.3.1 Normal Write",
+         .fairness = Fairness::optional},
+        over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
+        [&](const State&, Block) {
+          return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
+                 k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
+        },
+        [&](State& s, Block b) { evict3(s, b); });
+    r.rule(
+        {.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"},
+        over(),
+        [&](const State& s) {
+          return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
+        },
+        [&](State& s) {
+          const Block b = s.fifo3.head().block;
+          k.pop(s.fifo3);
+          evict3(s, b);
+        });
+    r.rule(
+        {.name = "S-FIFO3 dequeues a stale entry",
+         .unit = "directory",
+         .source = "4.3",
+         .urgency = Urgency::local},
+        over(),
+        [&](const State& s) {
+          return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
+        },
+        [&](State& s) { k.pop(s.fifo3); });
     // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
     // the wavefront have reached an ordering point (i.e., main memory)."
-    r.rule({.name = "S-FIFO3 ends a release", .unit = "directory", .source = "4.3.1 Synchronization", .urgency = Urgency::link}, over(),
-           [&](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
-           [&](State& s) {
-             const Entry e = s.fifo3.head();
-             k.pop(s.fifo3);
-             marker_out(s, e, [](Agent) { return Bool(true); });
-           });
+    r.rule(
+        {.name = "S-FIFO3 ends a release",
+         .unit = "directory",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::link},
+        over(), [&](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
+        [&](State& s) {
+          const Entry e = s.fifo3.head();
+          k.pop(s.fifo3);
+          marker_out(s, e, [](Agent) { return Bool(true); });
+        });
   }
 
   [[nodiscard]] Bool drains3(const State& s) const {
@@ -864,10 +959,15 @@ struct Protocol {
   template <class Rules>
   void load_rules(Rules& r) const {
     const auto loads = [&](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::load) && s.read(t).stage == ReadStage::none && flushed(s, t);
+      return on_gpu(s, t) && asks(s, t, Operation::load) && s.read(t).stage == ReadStage::none &&
+             flushed(s, t);
     };
-    const auto line1 = [&](const State& s, ThreadIx t) -> const WriteLine& { return s.wl1(cu(t), s.port(t).request.block); };
-    const auto copy1 = [&](const State& s, ThreadIx t) -> const ReadLine& { return s.rl1(cu(t), s.port(t).request.block); };
+    const auto line1 = [&](const State& s, ThreadIx t) -> const WriteLine& {
+      return s.wl1(cu(t), s.port(t).request.block);
+    };
+    const auto copy1 = [&](const State& s, ThreadIx t) -> const ReadLine& {
+      return s.rl1(cu(t), s.port(t).request.block);
+    };
     const auto hits_read = [&, copy1](const State& s, ThreadIx t) {
       return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
     };
@@ -879,138 +979,176 @@ struct Protocol {
 
     // "If the load hits valid data and the written bit is clear, the load will complete without touching the
     // write-cache tags."
-    r.rule({.name = "load hits rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-           [&](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
-           [&](State& s, ThreadIx t) {
-             complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
-           });
-    // "On a read-tag miss or when the written bit is set, the write cache is checked to see if the load can be
-    // satisfied fully by dirty bytes present in the write cache."
-    r.rule({.name = "load hits wL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-           [&](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
-           [&](State& s, ThreadIx t) {
-             complete<K>(s.port(t), word_of(line1(s, t).data, s.port(t).request.word));
-           });
-    // "otherwise, if the read request at least partially misses in the write cache, the dirty bytes are written
-    // through from the write-only cache and the read request is sent to the next level of the hierarchy."
-    r.rule({.name = "partial hit writes wL1's block through", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
-                    !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
-           },
-           [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
-    r.rule({.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             const Bool ready = !dirty(line1(s, t)) || (Bool(lean()) && !passes(s, t, 1));
-             return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
-             k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
-             s.read(t).stage = ReadStage::to_l2;
-           });
+    r.rule(
+        {.name = "load hits rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+        [&](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
+        [&](State& s, ThreadIx t) {
+          complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
+        });
+    // "On a read-tag miss or when the written bit is set, the write cache is checked to see if the load can
+    // be satisfied fully by dirty bytes present in the write cache."
+    r.rule(
+        {.name = "load hits wL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+        [&](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
+        [&](State& s, ThreadIx t) {
+          complete<K>(s.port(t), word_of(line1(s, t).data, s.port(t).request.word));
+        });
+    // "otherwise, if the read request at least partially misses in the write cache, the dirty bytes are
+    // written through from the write-only cache and the read request is sent to the next level of the
+    // hierarchy."
+    r.rule(
+        {.name = "partial hit writes wL1's block through", .unit = "L1", .source = "4.3.1 Normal Read"},
+        over(threads),
+        [&](const State& s, ThreadIx t) {
+          return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
+                 !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
+        },
+        [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+    r.rule(
+        {.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          const Bool ready = !dirty(line1(s, t)) || (Bool(lean()) && !passes(s, t, 1));
+          return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
+          k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
+          s.read(t).stage = ReadStage::to_l2;
+        });
 
     // "To perform a load at any level": the same at L2, for a whole block.
-    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
+    const auto from_cu = [](auto& s, Cu c) -> auto& {
+      return s.link1(c);
+    };
     const auto hits_read2 = [&](const State& s, Cu c, const Up& m) {
       const auto& copy = s.rl2(machine.agent_of(c), m.block);
       return copy.present && !copy.written && !passes(s, m.thread, 2);
     };
-    const auto line2 = [&](const State& s, Cu c, Block b) -> const WriteLine& { return s.wl2(machine.agent_of(c), b); };
+    const auto line2 = [&](const State& s, Cu c, Block b) -> const WriteLine& {
+      return s.wl2(machine.agent_of(c), b);
+    };
     const auto hits_write2 = [&, line2](const State& s, Cu c, const Up& m) {
-      const Bool word = passes(s, m.thread, 1) && word_dirty(line2(s, c, m.block), s.port(m.thread).request.word);
+      const Bool word =
+          passes(s, m.thread, 1) && word_dirty(line2(s, c, m.block), s.port(m.thread).request.word);
       return (all_dirty(line2(s, c, m.block)) || word) && !passes(s, m.thread, 2);
     };
-    r.triggered({.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
-                from_cu, [&](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
-                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2); },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.triggered({.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
-                from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
-                },
-                [&](State& s, Cu c, const Up& m) { answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2); },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.rule({.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read"},
-           over(cus),
-           [&](const State& s, Cu c) {
-             const auto& link = s.link1(c);
-             const Up& m = link.head();
-             return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
-                    dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
-           },
-           [&](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
-    r.triggered({.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link}, over(cus),
-                from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  const Bool clean =
-                      fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
-                  return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
-                         !k.full(s.link2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
-                  k.push(s.link2(a), m);
-                  s.read(m.thread).stage = ReadStage::to_directory;
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
+        [&](State& s, Cu c, const Up& m) {
+          answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2);
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
+        },
+        [&](State& s, Cu c, const Up& m) {
+          answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2);
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.rule(
+        {.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read"},
+        over(cus),
+        [&](const State& s, Cu c) {
+          const auto& link = s.link1(c);
+          const Up& m = link.head();
+          return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
+                 dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
+    r.triggered(
+        {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          const Bool clean =
+              fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
+          return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
+                 !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
+          k.push(s.link2(a), m);
+          s.read(m.thread).stage = ReadStage::to_directory;
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
 
     // The same once more at wL3; behind it are the L3 and memory, which the directory keeps coherent with the
     // CPUs.
-    const auto from_agent = [](auto& s, Agent a) -> auto& { return s.link2(a); };
+    const auto from_agent = [](auto& s, Agent a) -> auto& {
+      return s.link2(a);
+    };
     const auto hits_write3 = [&](const State& s, const Up& m) {
       return all_dirty(s.wl3(m.block)) && !passes(s, m.thread, 2);
     };
-    r.triggered({.name = "read hits wL3", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
-                over(agents), from_agent,
-                [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
-                [&](State& s, Agent, const Up& m) { answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory); },
-                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
-    r.rule({.name = "partial hit writes wL3's block through", .unit = "directory", .source = "4.3.1 Normal Read"},
-           over(agents),
-           [&](const State& s, Agent a) {
-             const auto& link = s.link2(a);
-             const Up& m = link.head();
-             const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
-             const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
-             return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
-           },
-           [&](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
-    r.triggered({.name = "read reaches memory", .unit = "directory", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
-                over(agents), from_agent,
-                [&](const State& s, Agent, const Up& m) {
-                  return m.kind == UpKind::read && !hits_write3(s, m) && !dirty(s.wl3(m.block));
-                },
-                [&](State& s, Agent, const Up& m) {
-                  answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
-                },
-                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+    r.triggered(
+        {.name = "read hits wL3",
+         .unit = "directory",
+         .source = "4.3.1 Normal Read",
+         .urgency = Urgency::link},
+        over(agents), from_agent,
+        [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
+        [&](State& s, Agent, const Up& m) {
+          answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory);
+        },
+        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+    r.rule(
+        {.name = "partial hit writes wL3's block through",
+         .unit = "directory",
+         .source = "4.3.1 Normal Read"},
+        over(agents),
+        [&](const State& s, Agent a) {
+          const auto& link = s.link2(a);
+          const Up& m = link.head();
+          const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
+          const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+          return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
+        },
+        [&](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
+    r.triggered(
+        {.name = "read reaches memory",
+         .unit = "directory",
+         .source = "4.3.1 Normal Read",
+         .urgency = Urgency::link},
+        over(agents), from_agent,
+        [&](const State& s, Agent, const Up& m) {
+          return m.kind == UpKind::read && !hits_write3(s, m) && !dirty(s.wl3(m.block));
+        },
+        [&](State& s, Agent, const Up& m) {
+          answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
+        },
+        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
 
-    r.rule({.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
-           [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
-           [&](State& s, ThreadIx t) {
-             const Agent a = agent(t);
-             const Block b = s.port(t).request.block;
-             k.when(!s.read(t).poisoned && !passes(s, t, 2),
-                    [&] { install(s.rl2(a, b), s.wl2(a, b), s.read(t).data); });
-             s.read(t).stage = ReadStage::from_l2;
-             s.read(t).followed = false;
-           });
-    r.rule({.name = "fill reaches L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-           [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
-           [&](State& s, ThreadIx t) {
-             const Block b = s.port(t).request.block;
-             k.when(!s.read(t).poisoned && !passes(s, t, 1),
-                    [&] { install(s.rl1(cu(t), b), s.wl1(cu(t), b), s.read(t).data); });
-             complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word));
-             s.read(t) = Read{};
-           });
+    r.rule(
+        {.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
+        [&](State& s, ThreadIx t) {
+          const Agent a = agent(t);
+          const Block b = s.port(t).request.block;
+          k.when(!s.read(t).poisoned && !passes(s, t, 2),
+                 [&] { install(s.rl2(a, b), s.wl2(a, b), s.read(t).data); });
+          s.read(t).stage = ReadStage::from_l2;
+          s.read(t).followed = false;
+        });
+    r.rule(
+        {.name = "fill reaches L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+        [&](State& s, ThreadIx t) {
+          const Block b = s.port(t).request.block;
+          k.when(!s.read(t).poisoned && !passes(s, t, 1),
+                 [&] { install(s.rl1(cu(t), b), s.wl1(cu(t), b), s.read(t).data); });
+          complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word));
+          s.read(t) = Read{};
+        });
   }
 
   template <class HitsRead, class HitsWrite>
-  [[nodiscard]] Bool must_write_through2(const State& s, Cu c, const Up& m, HitsRead&& hits_read, HitsWrite&& hits_write) const {
+  [[nodiscard]] Bool must_write_through2(const State& s, Cu c, const Up& m, HitsRead&& hits_read,
+                                         HitsWrite&& hits_write) const {
     const Bool read = m.kind == UpKind::read && !hits_read(s, c, m) && !hits_write(s, c, m) &&
                       Bool(!fault(FaultName::l2_partial_hit_not_written));
     const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
@@ -1033,41 +1171,56 @@ struct Protocol {
   void release_rules(Rules& r) const {
     // "To start a release operation (e.g., a StRel or kernel end), a wavefront enqueues a special release
     // marker onto the L1 S-FIFO."
-    r.rule({.name = "release queues its marker", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) && s.stage(t) == Stage::idle &&
-                    flushed(s, t) && !k.full(s.fifo1(queue_of(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
-             if (fault(FaultName::marker_overtakes)) {
-               k.push_front(s.fifo1(queue_of(t)), e);
-             } else {
-               k.push(s.fifo1(queue_of(t)), e);
-             }
-             s.stage(t) = Stage::releasing;
-           });
-    // "An acknowledgement is sent to the wavefront to signal that the release is complete"; "the invalidations
-    // only delay synchronization completion".
-    r.rule({.name = "release is acknowledged", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::local}, over(threads),
-           [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
-           [&](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
-    r.rule({.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
-           },
-           [](State& s, ThreadIx t) { s.flushing(t) = false; });
+    r.rule(
+        {.name = "release queues its marker", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
+                 s.stage(t) == Stage::idle && flushed(s, t) && !k.full(s.fifo1(queue_of(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
+          if (fault(FaultName::marker_overtakes)) {
+            k.push_front(s.fifo1(queue_of(t)), e);
+          } else {
+            k.push(s.fifo1(queue_of(t)), e);
+          }
+          s.stage(t) = Stage::releasing;
+        });
+    // "An acknowledgement is sent to the wavefront to signal that the release is complete"; "the
+    // invalidations only delay synchronization completion".
+    r.rule(
+        {.name = "release is acknowledged",
+         .unit = "L1",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::local},
+        over(threads),
+        [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
+        [&](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
+    r.rule(
+        {.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local},
+        over(threads),
+        [&](const State& s, ThreadIx t) {
+          return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
+        },
+        [](State& s, ThreadIx t) { s.flushing(t) = false; });
     // A release fence ends with its release; an acquire "is a no-op".
-    r.rule({.name = "fence completes", .unit = "L1", .source = "4.3.1 Synchronization", .urgency = Urgency::local}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t); },
-           [](State& s, ThreadIx t) {
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
+    r.rule(
+        {.name = "fence completes",
+         .unit = "L1",
+         .source = "4.3.1 Synchronization",
+         .urgency = Urgency::local},
+        over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t);
+        },
+        [](State& s, ThreadIx t) {
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
   }
 
-  // A marker or flush leaves the last S-FIFO of its scope: from here on it waits for the invalidations then on
-  // their way to the caches of the agents concerned.
+  // A marker or flush leaves the last S-FIFO of its scope: from here on it waits for the invalidations then
+  // on their way to the caches of the agents concerned.
   template <class Concerned>
   void marker_out(State& s, const Entry& e, Concerned&& concerned) const {
     const ThreadIx t = e.thread;
@@ -1081,7 +1234,8 @@ struct Protocol {
   void await(State& s, ThreadIx t, Concerned&& concerned) const {
     k.for_each(blocks, [&](Block b) {
       k.for_each(cus, [&](Cu c) {
-        s.awaited1(t, c, b) = s.awaited1(t, c, b) || (concerned(machine.agent_of(c)) && s.invalidation1(c, b));
+        s.awaited1(t, c, b) =
+            s.awaited1(t, c, b) || (concerned(machine.agent_of(c)) && s.invalidation1(c, b));
       });
       k.for_each(agents, [&](Agent a) {
         s.awaited2(t, a, b) = s.awaited2(t, a, b) || (concerned(a) && s.invalidation2(a, b));
@@ -1103,85 +1257,104 @@ struct Protocol {
            !K::contains(s.fifo3, queued);
   }
 
-  // "Completing an atomic operation also inserts a write marker into the S-FIFO, but instead of lazily writing
-  // through to memory, the atomic is forwarded immediately to the point of system coherence, which is the
-  // directory."
+  // "Completing an atomic operation also inserts a write marker into the S-FIFO, but instead of lazily
+  // writing through to memory, the atomic is forwarded immediately to the point of system coherence, which is
+  // the directory."
   template <class Rules>
   void atomic_rules(Rules& r) const {
     const auto starts = [&](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::rmw) && release_done(s, t) && !k.full(s.link1(cu(t)));
     };
-    const auto own_line = [&](const State& s, ThreadIx t) -> const WriteLine& { return s.wl1(cu(t), s.port(t).request.block); };
+    const auto own_line = [&](const State& s, ThreadIx t) -> const WriteLine& {
+      return s.wl1(cu(t), s.port(t).request.block);
+    };
     // Dirty words of the block go ahead of the RMW (repair; the print lets it overtake them).
     if (repaired(FaultName::atomic_overtakes_write)) {
-      r.rule({.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
-             [&](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
-             [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+      r.rule(
+          {.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
+          [&](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
+          [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
     }
-    r.rule({.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
-             return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             const Block b = s.port(t).request.block;
-             if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
-             k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
-             k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
-             s.stage(t) = Stage::atomic;
-           });
-    r.triggered({.name = "L2 forwards an atomic", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-                over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
-                [&](const State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
-                  return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
-                  k.push(s.link2(a), m);
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-                over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
-                [&](const State& s, Agent, const Up& m) {
-                  const Bool ready = repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
-                  return m.kind == UpKind::atomic && ready;
-                },
-                [&](State& s, Agent, const Up& m) {
-                  const auto& q = s.port(m.thread).request;
-                  Data data = home().read(s.home, m.block);
-                  const Value old = word_of(data, q.word);
-                  Mask mask{};
-                  k.at(words, q.word, [&](Word w) {
-                    data(w) = rmw_result(k, q, old);
-                    mask(w) = true;
-                  });
-                  home().write(s.home, m.block, mask, data);
-                  // The print is silent on read copies of what an RMW changed (repair).
-                  if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
-                  s.stage(m.thread) = Stage::idle;
-                  complete<K>(s.port(m.thread), old);
-                },
-                [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+    r.rule(
+        {.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"},
+        over(threads),
+        [&](const State& s, ThreadIx t) {
+          const Bool ready =
+              repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
+          return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          const Block b = s.port(t).request.block;
+          if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
+          k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
+          k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
+          s.stage(t) = Stage::atomic;
+        });
+    r.triggered(
+        {.name = "L2 forwards an atomic",
+         .unit = "L2",
+         .source = "4.3.1 Normal Write",
+         .urgency = Urgency::link},
+        over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        [&](const State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          const Bool ready =
+              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
+          return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
+          k.push(s.link2(a), m);
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "directory performs an atomic",
+         .unit = "directory",
+         .source = "4.3.1 Normal Write",
+         .urgency = Urgency::link},
+        over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
+        [&](const State& s, Agent, const Up& m) {
+          const Bool ready =
+              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
+          return m.kind == UpKind::atomic && ready;
+        },
+        [&](State& s, Agent, const Up& m) {
+          const auto& q = s.port(m.thread).request;
+          Data data = home().read(s.home, m.block);
+          const Value old = word_of(data, q.word);
+          Mask mask{};
+          k.at(words, q.word, [&](Word w) {
+            data(w) = rmw_result(k, q, old);
+            mask(w) = true;
+          });
+          home().write(s.home, m.block, mask, data);
+          // The print is silent on read copies of what an RMW changed (repair).
+          if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
+          s.stage(m.thread) = Stage::idle;
+          complete<K>(s.port(m.thread), old);
+        },
+        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
   }
 
   // "these invalidations are not critical to performance": they arrive at any time.
   template <class Rules>
   void invalidation_rules(Rules& r) const {
-    r.rule({.name = "invalidation reaches rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(cus, blocks),
-           [&](const State& s, Cu c, Block b) { return arrives1(s, c, b); },
-           [&](State& s, Cu c, Block b) { invalidate1(s, c, b); });
+    r.rule(
+        {.name = "invalidation reaches rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(cus, blocks),
+        [&](const State& s, Cu c, Block b) { return arrives1(s, c, b); },
+        [&](State& s, Cu c, Block b) { invalidate1(s, c, b); });
     // "The APU directory will invalidate the rL2, which in turn will invalidate the rL1 caches".
-    r.rule({.name = "invalidation reaches rL2", .unit = "L2", .source = "4.3.1 Normal Write"}, over(agents, blocks),
-           [&](const State& s, Agent a, Block b) { return arrives2(s, a, b); },
-           [&](State& s, Agent a, Block b) { invalidate2(s, a, b); });
+    r.rule(
+        {.name = "invalidation reaches rL2", .unit = "L2", .source = "4.3.1 Normal Write"},
+        over(agents, blocks), [&](const State& s, Agent a, Block b) { return arrives2(s, a, b); },
+        [&](State& s, Agent a, Block b) { invalidate2(s, a, b); });
   }
 
   // No fill that it has to stay behind is still on its way.
   [[nodiscard]] Bool arrives1(const State& s, Cu c, Block b) const {
-    return s.invalidation1(c, b) && !behind_fill(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+    return s.invalidation1(c, b) &&
+           !behind_fill(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
   }
   [[nodiscard]] Bool arrives2(const State& s, Agent a, Block b) const {
     return s.invalidation2(a, b) &&
@@ -1219,50 +1392,62 @@ struct Protocol {
   template <class Rules>
   void cpu_rules(Rules& r) const {
     const auto ready = [&](const State& s, ThreadIx t) {
-      const Bool waits = releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
+      const Bool waits =
+          releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
       return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
     };
-    r.rule({.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-           });
-    r.rule({.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             home().cpu_store(s.home, q.block, q.word, q.a);
-             invalidate_agents(s, q.block);
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
-    r.rule({.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             const Value old = home().cpu_load(s.home, q.block, q.word);
-             home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-             invalidate_agents(s, q.block);
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t), old);
-           });
-    r.rule({.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
-           [&, ready](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t); },
-           [](State& s, ThreadIx t) {
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
+    r.rule(
+        {.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
+        });
+    r.rule(
+        {.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
+        [&, ready](const State& s, ThreadIx t) {
+          return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t);
+        },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          home().cpu_store(s.home, q.block, q.word, q.a);
+          invalidate_agents(s, q.block);
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
+    r.rule(
+        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
+        [&, ready](const State& s, ThreadIx t) {
+          return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t);
+        },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          const Value old = home().cpu_load(s.home, q.block, q.word);
+          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
+          invalidate_agents(s, q.block);
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t), old);
+        });
+    r.rule(
+        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
+        [&, ready](const State& s, ThreadIx t) {
+          return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t);
+        },
+        [](State& s, ThreadIx t) {
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
     // "CPU invalidations can be applied lazily": as printed a CPU's release does not wait for them (repair).
     if (repaired(FaultName::host_release_does_not_wait)) {
-      r.rule({.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
-             [&](const State& s, ThreadIx t) {
-               return on_cpu(s, t) && releases(s.port(t).request.order) && s.stage(t) == Stage::idle;
-             },
-             [&](State& s, ThreadIx t) {
-               s.stage(t) = Stage::awaiting;
-               await(s, t, [](Agent) { return Bool(true); });
-             });
+      r.rule(
+          {.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
+          [&](const State& s, ThreadIx t) {
+            return on_cpu(s, t) && releases(s.port(t).request.order) && s.stage(t) == Stage::idle;
+          },
+          [&](State& s, ThreadIx t) {
+            s.stage(t) = Stage::awaiting;
+            await(s, t, [](Agent) { return Bool(true); });
+          });
     }
   }
 };
@@ -1277,8 +1462,9 @@ struct Info {
   // The smallest sizes that show every rule; a program's placement sets the others.
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
-    sizes.template set<QueueTag>(variant == static_cast<int>(VariantName::split_fifo) ? sizes.template extent<ThreadTag>()
-                                                                                     : sizes.template extent<CuTag>());
+    sizes.template set<QueueTag>(variant == static_cast<int>(VariantName::split_fifo)
+                                     ? sizes.template extent<ThreadTag>()
+                                     : sizes.template extent<CuTag>());
     sizes.template set<Fifo1Slot>(2);
     sizes.template set<Fifo2Slot>(2);
     sizes.template set<Fifo3Slot>(2);

@@ -47,10 +47,11 @@ struct SequentialConsistency {
     };
     r.rule({.name = "loads", .unit = "memory"}, over(threads), asks(Operation::load),
            [](State& s, ThreadIx i) { complete<K>(s.port(i), word(s, i)); });
-    r.rule({.name = "stores", .unit = "memory"}, over(threads), asks(Operation::store), [](State& s, ThreadIx i) {
-      word(s, i) = s.port(i).request.a;
-      complete<K>(s.port(i));
-    });
+    r.rule({.name = "stores", .unit = "memory"}, over(threads), asks(Operation::store),
+           [](State& s, ThreadIx i) {
+             word(s, i) = s.port(i).request.a;
+             complete<K>(s.port(i));
+           });
     r.rule({.name = "performs an RMW", .unit = "memory"}, over(threads), asks(Operation::rmw),
            [&](State& s, ThreadIx i) {
              const Value old = word(s, i);
@@ -68,7 +69,9 @@ struct SequentialConsistency {
   void normalise(State&, const Wanted&) const {}
 
  private:
-  static Value& word(State& s, ThreadIx i) { return s.memory(s.port(i).request.block, s.port(i).request.word); }
+  static Value& word(State& s, ThreadIx i) {
+    return s.memory(s.port(i).request.block, s.port(i).request.word);
+  }
 };
 
 struct SequentialConsistencyInfo {

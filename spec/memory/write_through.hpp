@@ -10,8 +10,8 @@
 // Caches do not allocate on stores; a store updates the copies it passes. Links keep order ("relies on
 // in-order memory responses", 4.2.3), so a release is a marker sent behind the writes and answered from the
 // level it has to reach. Replacement may take any line at any time. The CPUs and memory are home.hpp; GPU
-// caches are not told of CPU writes, the next acquire at system scope drops them. 4.2.3 makes every release global,
-// barriers included; with scopes a barrier is a release and acquire at wg (semantics.md).
+// caches are not told of CPU writes, the next acquire at system scope drops them. 4.2.3 makes every release
+// global, barriers included; with scopes a barrier is a release and acquire at wg (semantics.md).
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ BOOST_DESCRIBE_ENUM(ReadStage, none, to_l2, to_directory, from_directory, from_l
 // Where a thread's synchronization stands.
 enum class Stage : std::uint8_t {
   idle,
-  releasing,      // its marker is on a link
+  releasing,  // its marker is on a link
   released,
   performing,     // its atomic is on a link
   invalidating2,  // an acquire is to drop L2
@@ -138,11 +138,15 @@ struct Protocol {
   std::uint64_t fault_bits = 0;
   int variant = 0;
 
-  [[nodiscard]] bool fault(FaultName name) const { return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0; }
+  [[nodiscard]] bool fault(FaultName name) const {
+    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
+  }
   [[nodiscard]] Home<K> home() const { return {k}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
-  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return home().current(s.home, b, w); }
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
+    return home().current(s.home, b, w);
+  }
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(cus, [&](Cu c) { return s.link1(c).empty(); }) &&
            k.forall(agents, [&](Agent a) { return s.link2(a).empty(); });
@@ -163,12 +167,14 @@ struct Protocol {
   void invariants(Invariants& v) const {
     v.invariant("a copy in L1 has its CU's newest write on the link", [&](const State& s) {
       return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data); });
+        return k.forall(
+            blocks, [&](Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data); });
       });
     });
     v.invariant("a copy in L2 has its agent's newest write on the link", [&](const State& s) {
       return k.forall(agents, [&](Agent a) {
-        return k.forall(blocks, [&](Block b) { return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data); });
+        return k.forall(
+            blocks, [&](Block b) { return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data); });
       });
     });
     v.invariant("a CPU copy is current", [&](const State& s) {
@@ -189,8 +195,12 @@ struct Protocol {
   }
 
  private:
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const { return s.port(t).pending && !machine.is_host(t); }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const { return s.port(t).pending && machine.is_host(t); }
+  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && !machine.is_host(t);
+  }
+  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && machine.is_host(t);
+  }
   [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
     return s.port(t).request.operation == operation;
   }
@@ -213,9 +223,8 @@ struct Protocol {
 
   // No sibling on the CU could notice that the message is still under way.
   [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
-    return k.forall(threads, [&](ThreadIx t) {
-      return t == sender || machine.is_host(t) || cu(t) != cu(sender);
-    });
+    return k.forall(threads,
+                    [&](ThreadIx t) { return t == sender || machine.is_host(t) || cu(t) != cu(sender); });
   }
 
   // The last write of each word on the link, if any, is what the data says.
@@ -251,15 +260,15 @@ struct Protocol {
     return m;
   }
   void overlay(Line& line, const Up& m) const {
-    k.when(line.present, [&] {
-      k.for_each(words, [&](Word w) { k.when(m.mask(w), [&] { line.data(w) = m.data(w); }); });
-    });
+    k.when(line.present,
+           [&] { k.for_each(words, [&](Word w) { k.when(m.mask(w), [&] { line.data(w) = m.data(w); }); }); });
   }
   // Reads of the block in flight miss the write: their data is not to be cached.
   void stale_in_l1(State& s, Cu c, Block b) const {
     if (fault(FaultName::fill_survives_write)) return;
     k.for_each(threads, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && cu(t) == c && s.port(t).request.block == b && s.read(t).stage != ReadStage::none,
+      k.when(!machine.is_host(t) && cu(t) == c && s.port(t).request.block == b &&
+                 s.read(t).stage != ReadStage::none,
              [&] { s.read(t).stale1 = true; });
     });
   }
@@ -288,51 +297,64 @@ struct Protocol {
 
   template <class Rules>
   void store_rules(Rules& r) const {
-    r.rule({.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return on_gpu(s, t) && asks(s, t, Operation::store) && !beyond_group(s, t) && release_done(s, t) &&
-                    !k.full(s.link1(cu(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             write_at_l1(s, cu(t), write_message(q.block, q.word, q.a));
-             complete<K>(s.port(t));
-           });
-    r.triggered({.name = "write passes L2", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
-                [](auto& s, Cu c) -> auto& { return s.link1(c); },
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::write && !k.full(s.link2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) { write_at_l2(s, machine.agent_of(c), m); });
-    r.triggered({.name = "write reaches memory", .unit = "directory", .source = "4.2.3"}, over(agents),
-                [](auto& s, Agent a) -> auto& { return s.link2(a); },
-                [](const State&, Agent, const Up& m) { return m.kind == UpKind::write; },
-                [&](State& s, Agent, const Up& m) {
-                  home().write(s.home, m.block, m.mask, m.data, !fault(FaultName::cpu_not_invalidated));
-                });
+    r.rule(
+        {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::store) && !beyond_group(s, t) && release_done(s, t) &&
+                 !k.full(s.link1(cu(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          write_at_l1(s, cu(t), write_message(q.block, q.word, q.a));
+          complete<K>(s.port(t));
+        });
+    r.triggered(
+        {.name = "write passes L2", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::write && !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) { write_at_l2(s, machine.agent_of(c), m); });
+    r.triggered(
+        {.name = "write reaches memory", .unit = "directory", .source = "4.2.3"}, over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); },
+        [](const State&, Agent, const Up& m) { return m.kind == UpKind::write; },
+        [&](State& s, Agent, const Up& m) {
+          home().write(s.home, m.block, m.mask, m.data, !fault(FaultName::cpu_not_invalidated));
+        });
   }
 
   template <class Rules>
   void load_rules(Rules& r) const {
     const auto loads = [&](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::load) && !beyond_group(s, t) && s.read(t).stage == ReadStage::none;
+      return on_gpu(s, t) && asks(s, t, Operation::load) && !beyond_group(s, t) &&
+             s.read(t).stage == ReadStage::none;
     };
-    const auto copy = [&](const State& s, ThreadIx t) -> const Line& { return s.l1(cu(t), s.port(t).request.block); };
-    r.rule({.name = "load hits L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-           [&](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present; },
-           [&](State& s, ThreadIx t) { complete<K>(s.port(t), word_of(copy(s, t).data, s.port(t).request.word)); });
-    r.rule({.name = "load misses L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-           [&](const State& s, ThreadIx t) { return loads(s, t) && !copy(s, t).present && !k.full(s.link1(cu(t))); },
-           [&](State& s, ThreadIx t) { fetch1(s, t); });
+    const auto copy = [&](const State& s, ThreadIx t) -> const Line& {
+      return s.l1(cu(t), s.port(t).request.block);
+    };
+    r.rule(
+        {.name = "load hits L1", .unit = "L1", .source = "4.2.1"}, over(threads),
+        [&](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present; },
+        [&](State& s, ThreadIx t) {
+          complete<K>(s.port(t), word_of(copy(s, t).data, s.port(t).request.word));
+        });
+    r.rule(
+        {.name = "load misses L1", .unit = "L1", .source = "4.2.1"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return loads(s, t) && !copy(s, t).present && !k.full(s.link1(cu(t)));
+        },
+        [&](State& s, ThreadIx t) { fetch1(s, t); });
     read_rules(r);
-    r.rule({.name = "fill reaches L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-           [&](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
-           [&](State& s, ThreadIx t) {
-             k.when(!s.read(t).stale1, [&] { install(s.l1(cu(t), s.port(t).request.block), s.read(t).data); });
-             k.when(asks(s, t, Operation::load),
-                    [&] { complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word)); });
-             s.read(t) = Read{};
-           });
+    r.rule(
+        {.name = "fill reaches L1", .unit = "L1", .source = "4.2.1"}, over(threads),
+        [&](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+        [&](State& s, ThreadIx t) {
+          k.when(!s.read(t).stale1, [&] { install(s.l1(cu(t), s.port(t).request.block), s.read(t).data); });
+          k.when(asks(s, t, Operation::load),
+                 [&] { complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word)); });
+          s.read(t) = Read{};
+        });
   }
 
   void fetch1(State& s, ThreadIx t) const {
@@ -346,79 +368,97 @@ struct Protocol {
 
   template <class Rules>
   void read_rules(Rules& r) const {
-    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
-    r.triggered({.name = "read hits L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::read && s.l2(machine.agent_of(c), m.block).present;
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  s.read(m.thread).stage = ReadStage::from_l2;
-                  s.read(m.thread).data = s.l2(machine.agent_of(c), m.block).data;
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.triggered({.name = "read misses L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  return m.kind == UpKind::read && !s.l2(a, m.block).present && !k.full(s.link2(a));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  k.push(s.link2(machine.agent_of(c)), m);
-                  s.read(m.thread).stage = ReadStage::to_directory;
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.triggered({.name = "read reaches memory", .unit = "directory", .source = "4.2.1"}, over(agents),
-                [](auto& s, Agent a) -> auto& { return s.link2(a); },
-                [](const State&, Agent, const Up& m) { return m.kind == UpKind::read; },
-                [&](State& s, Agent, const Up& m) {
-                  s.read(m.thread).stage = ReadStage::from_directory;
-                  s.read(m.thread).data = home().read(s.home, m.block);
-                });
+    const auto from_cu = [](auto& s, Cu c) -> auto& {
+      return s.link1(c);
+    };
+    r.triggered(
+        {.name = "read hits L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
+        from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::read && s.l2(machine.agent_of(c), m.block).present;
+        },
+        [&](State& s, Cu c, const Up& m) {
+          s.read(m.thread).stage = ReadStage::from_l2;
+          s.read(m.thread).data = s.l2(machine.agent_of(c), m.block).data;
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "read misses L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
+        from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          return m.kind == UpKind::read && !s.l2(a, m.block).present && !k.full(s.link2(a));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          k.push(s.link2(machine.agent_of(c)), m);
+          s.read(m.thread).stage = ReadStage::to_directory;
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "read reaches memory", .unit = "directory", .source = "4.2.1"}, over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); },
+        [](const State&, Agent, const Up& m) { return m.kind == UpKind::read; },
+        [&](State& s, Agent, const Up& m) {
+          s.read(m.thread).stage = ReadStage::from_directory;
+          s.read(m.thread).data = home().read(s.home, m.block);
+        });
     // An agent-scope RMW fetches its block into L2 and no further.
-    r.rule({.name = "fill reaches L2", .unit = "L2", .source = "4.2.1"}, over(threads),
-           [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
-           [&](State& s, ThreadIx t) {
-             k.when(!s.read(t).stale2, [&] { install(s.l2(agent(t), s.port(t).request.block), s.read(t).data); });
-             k.when(s.stage(t) == Stage::performing, [&] { s.read(t) = Read{}; },
-                    [&] { s.read(t).stage = ReadStage::from_l2; });
-           });
+    r.rule(
+        {.name = "fill reaches L2", .unit = "L2", .source = "4.2.1"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
+        [&](State& s, ThreadIx t) {
+          k.when(!s.read(t).stale2,
+                 [&] { install(s.l2(agent(t), s.port(t).request.block), s.read(t).data); });
+          k.when(
+              s.stage(t) == Stage::performing, [&] { s.read(t) = Read{}; },
+              [&] { s.read(t).stage = ReadStage::from_l2; });
+        });
   }
 
   // "a release operation (kernel end, barrier, or StRel) will need to wait for all prior writes to be visible
   // globally before executing more memory operations" (4.2.3).
   template <class Rules>
   void release_rules(Rules& r) const {
-    r.rule({.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) {
-             return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) && s.stage(t) == Stage::idle &&
-                    !k.full(s.link1(cu(t)));
-           },
-           [&](State& s, ThreadIx t) {
-             s.stage(t) = Stage::releasing;
-             if (fault(FaultName::release_does_not_wait)) {
-               s.stage(t) = Stage::released;
-             } else if (fault(FaultName::marker_overtakes_writes)) {
-               k.push_front(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
-             } else {
-               k.push(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
-             }
-           });
-    r.triggered({.name = "L2 answers a marker", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
-                [](auto& s, Cu c) -> auto& { return s.link1(c); },
-                [&](const State& s, Cu, const Up& m) { return m.kind == UpKind::marker && ends_at_l2(s, m.thread); },
-                [](State& s, Cu, const Up& m) { s.stage(m.thread) = Stage::released; });
-    r.triggered({.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
-                [](auto& s, Cu c) -> auto& { return s.link1(c); },
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) { k.push(s.link2(machine.agent_of(c)), m); });
-    r.triggered({.name = "directory answers a marker", .unit = "directory", .source = "4.2.3"}, over(agents),
-                [](auto& s, Agent a) -> auto& { return s.link2(a); },
-                [](const State&, Agent, const Up& m) { return m.kind == UpKind::marker; },
-                [](State& s, Agent, const Up& m) { s.stage(m.thread) = Stage::released; });
-    r.rule({.name = "fence has released", .unit = "L1", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t); },
-           [&](State& s, ThreadIx t) { performed(s, t); });
+    r.rule(
+        {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
+                 s.stage(t) == Stage::idle && !k.full(s.link1(cu(t)));
+        },
+        [&](State& s, ThreadIx t) {
+          s.stage(t) = Stage::releasing;
+          if (fault(FaultName::release_does_not_wait)) {
+            s.stage(t) = Stage::released;
+          } else if (fault(FaultName::marker_overtakes_writes)) {
+            k.push_front(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
+          } else {
+            k.push(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
+          }
+        });
+    r.triggered(
+        {.name = "L2 answers a marker", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        [&](const State& s, Cu, const Up& m) { return m.kind == UpKind::marker && ends_at_l2(s, m.thread); },
+        [](State& s, Cu, const Up& m) { s.stage(m.thread) = Stage::released; });
+    r.triggered(
+        {.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link},
+        over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) &&
+                 !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) { k.push(s.link2(machine.agent_of(c)), m); });
+    r.triggered(
+        {.name = "directory answers a marker", .unit = "directory", .source = "4.2.3"}, over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); },
+        [](const State&, Agent, const Up& m) { return m.kind == UpKind::marker; },
+        [](State& s, Agent, const Up& m) { s.stage(m.thread) = Stage::released; });
+    r.rule(
+        {.name = "fence has released", .unit = "L1", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t);
+        },
+        [&](State& s, ThreadIx t) { performed(s, t); });
   }
   [[nodiscard]] Bool ends_at_l2(const State& s, ThreadIx t) const {
     return !to_system(s, t) || Bool(fault(FaultName::early_acknowledgement));
@@ -427,30 +467,41 @@ struct Protocol {
   // An operation has been performed; an acquire beyond the work-group still has caches to drop.
   void performed(State& s, ThreadIx t) const {
     const Bool drops = acquires(s.port(t).request.order) && beyond_group(s, t);
-    k.when(drops, [&] { s.stage(t) = K::select(to_system(s, t), Enum<Stage>(Stage::invalidating2), Enum<Stage>(Stage::invalidating1)); },
-           [&] {
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
+    k.when(
+        drops,
+        [&] {
+          s.stage(t) = K::select(to_system(s, t), Enum<Stage>(Stage::invalidating2),
+                                 Enum<Stage>(Stage::invalidating1));
+        },
+        [&] {
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
   }
 
   template <class Rules>
   void atomic_rules(Rules& r) const {
     const auto local_rmw = [&](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !beyond_group(s, t) && s.read(t).stage == ReadStage::none &&
-             !k.full(s.link1(cu(t)));
+      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !beyond_group(s, t) &&
+             s.read(t).stage == ReadStage::none && !k.full(s.link1(cu(t)));
     };
-    r.rule({.name = "RMW at L1 fetches its block", .unit = "L1", .source = "ours"}, over(threads),
-           [&](const State& s, ThreadIx t) { return local_rmw(s, t) && !s.l1(cu(t), s.port(t).request.block).present; },
-           [&](State& s, ThreadIx t) { fetch1(s, t); });
-    r.rule({.name = "L1 performs an RMW", .unit = "L1", .source = "ours"}, over(threads),
-           [&](const State& s, ThreadIx t) { return local_rmw(s, t) && s.l1(cu(t), s.port(t).request.block).present; },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             const Value old = word_of(s.l1(cu(t), q.block).data, q.word);
-             write_at_l1(s, cu(t), write_message(q.block, q.word, rmw_result(k, q, old)));
-             complete<K>(s.port(t), old);
-           });
+    r.rule(
+        {.name = "RMW at L1 fetches its block", .unit = "L1", .source = "ours"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return local_rmw(s, t) && !s.l1(cu(t), s.port(t).request.block).present;
+        },
+        [&](State& s, ThreadIx t) { fetch1(s, t); });
+    r.rule(
+        {.name = "L1 performs an RMW", .unit = "L1", .source = "ours"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return local_rmw(s, t) && s.l1(cu(t), s.port(t).request.block).present;
+        },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          const Value old = word_of(s.l1(cu(t), q.block).data, q.word);
+          write_at_l1(s, cu(t), write_message(q.block, q.word, rmw_result(k, q, old)));
+          complete<K>(s.port(t), old);
+        });
 
     const auto leaves = [&](const State& s, ThreadIx t) {
       return on_gpu(s, t) && !asks(s, t, Operation::fence) && beyond_group(s, t) && release_done(s, t) &&
@@ -471,107 +522,121 @@ struct Protocol {
              s.stage(t) = Stage::performing;
            });
 
-    const auto from_cu = [](auto& s, Cu c) -> auto& { return s.link1(c); };
-    r.triggered({.name = "L2 performs an atomic store", .unit = "L2", .source = "ours", .urgency = Urgency::link}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::store) &&
-                         !k.full(s.link2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const auto& q = s.port(m.thread).request;
-                  write_at_l2(s, machine.agent_of(c), write_message(q.block, q.word, q.a));
-                  performed(s, m.thread);
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.rule({.name = "L2 fetches an atomic's block", .unit = "L2", .source = "ours"}, over(cus),
-           [&](const State& s, Cu c) {
-             const Agent a = machine.agent_of(c);
-             const Up& m = s.link1(c).head();
-             return !s.link1(c).empty() && m.kind == UpKind::atomic && !to_system(s, m.thread) &&
-                    !asks(s, m.thread, Operation::store) && !s.l2(a, m.block).present &&
-                    s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
-           },
-           [&](State& s, Cu c) {
-             const ThreadIx t = s.link1(c).head().thread;
-             k.push(s.link2(machine.agent_of(c)), message(UpKind::read, s.port(t).request.block, t));
-             s.read(t).stage = ReadStage::to_directory;
-           });
-    r.triggered({.name = "L2 performs an atomic load", .unit = "L2", .source = "ours"}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
-                         s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  auto& port = s.port(m.thread);
-                  port.result = word_of(s.l2(machine.agent_of(c), m.block).data, port.request.word);
-                  performed(s, m.thread);
-                });
-    r.triggered({.name = "L2 performs an RMW", .unit = "L2", .source = "ours"}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
-                         s.l2(a, m.block).present && s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  auto& port = s.port(m.thread);
-                  const Value old = word_of(s.l2(a, m.block).data, port.request.word);
-                  write_at_l2(s, a, write_message(m.block, port.request.word, rmw_result(k, port.request, old)));
-                  port.result = old;
-                  performed(s, m.thread);
-                });
-    r.triggered({.name = "L2 passes an atomic on", .unit = "L2", .source = "ours", .urgency = Urgency::link}, over(cus), from_cu,
-                [&](const State& s, Cu c, const Up& m) {
-                  return m.kind == UpKind::atomic && to_system(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
-                },
-                [&](State& s, Cu c, const Up& m) {
-                  const Agent a = machine.agent_of(c);
-                  s.l2(a, m.block) = Line{};
-                  stale_in_l2(s, a, m.block);
-                  k.push(s.link2(a), m);
-                },
-                [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
-    r.triggered({.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
-                [](auto& s, Agent a) -> auto& { return s.link2(a); },
-                [](const State&, Agent, const Up& m) { return m.kind == UpKind::atomic; },
-                [&](State& s, Agent, const Up& m) {
-                  auto& port = s.port(m.thread);
-                  const auto& q = port.request;
-                  const Value old = word_of(home().read(s.home, m.block), q.word);
-                  const Value result = K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
-                  k.when(q.operation != Operation::load, [&] {
-                    const Up w = write_message(m.block, q.word, result);
-                    home().write(s.home, m.block, w.mask, w.data, !fault(FaultName::cpu_not_invalidated));
-                  });
-                  k.when(q.operation != Operation::store, [&] { port.result = old; });
-                  performed(s, m.thread);
-                });
+    const auto from_cu = [](auto& s, Cu c) -> auto& {
+      return s.link1(c);
+    };
+    r.triggered(
+        {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::store) &&
+                 !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const auto& q = s.port(m.thread).request;
+          write_at_l2(s, machine.agent_of(c), write_message(q.block, q.word, q.a));
+          performed(s, m.thread);
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.rule(
+        {.name = "L2 fetches an atomic's block", .unit = "L2", .source = "ours"}, over(cus),
+        [&](const State& s, Cu c) {
+          const Agent a = machine.agent_of(c);
+          const Up& m = s.link1(c).head();
+          return !s.link1(c).empty() && m.kind == UpKind::atomic && !to_system(s, m.thread) &&
+                 !asks(s, m.thread, Operation::store) && !s.l2(a, m.block).present &&
+                 s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
+        },
+        [&](State& s, Cu c) {
+          const ThreadIx t = s.link1(c).head().thread;
+          k.push(s.link2(machine.agent_of(c)), message(UpKind::read, s.port(t).request.block, t));
+          s.read(t).stage = ReadStage::to_directory;
+        });
+    r.triggered(
+        {.name = "L2 performs an atomic load", .unit = "L2", .source = "ours"}, over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
+                 s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
+        },
+        [&](State& s, Cu c, const Up& m) {
+          auto& port = s.port(m.thread);
+          port.result = word_of(s.l2(machine.agent_of(c), m.block).data, port.request.word);
+          performed(s, m.thread);
+        });
+    r.triggered(
+        {.name = "L2 performs an RMW", .unit = "L2", .source = "ours"}, over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
+                 s.l2(a, m.block).present && s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          auto& port = s.port(m.thread);
+          const Value old = word_of(s.l2(a, m.block).data, port.request.word);
+          write_at_l2(s, a, write_message(m.block, port.request.word, rmw_result(k, port.request, old)));
+          port.result = old;
+          performed(s, m.thread);
+        });
+    r.triggered(
+        {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours", .urgency = Urgency::link},
+        over(cus), from_cu,
+        [&](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::atomic && to_system(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
+        },
+        [&](State& s, Cu c, const Up& m) {
+          const Agent a = machine.agent_of(c);
+          s.l2(a, m.block) = Line{};
+          stale_in_l2(s, a, m.block);
+          k.push(s.link2(a), m);
+        },
+        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+    r.triggered(
+        {.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); },
+        [](const State&, Agent, const Up& m) { return m.kind == UpKind::atomic; },
+        [&](State& s, Agent, const Up& m) {
+          auto& port = s.port(m.thread);
+          const auto& q = port.request;
+          const Value old = word_of(home().read(s.home, m.block), q.word);
+          const Value result = K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
+          k.when(q.operation != Operation::load, [&] {
+            const Up w = write_message(m.block, q.word, result);
+            home().write(s.home, m.block, w.mask, w.data, !fault(FaultName::cpu_not_invalidated));
+          });
+          k.when(q.operation != Operation::store, [&] { port.result = old; });
+          performed(s, m.thread);
+        });
   }
 
-  // "an acquiring memory fence (kernel begin or LdAcq) will invalidate all clean and potentially stale L1 cache
-  // data" (4.2.3); beyond one agent the same holds for L2.
+  // "an acquiring memory fence (kernel begin or LdAcq) will invalidate all clean and potentially stale L1
+  // cache data" (4.2.3); beyond one agent the same holds for L2.
   template <class Rules>
   void acquire_rules(Rules& r) const {
-    r.rule({.name = "acquire invalidates L2", .unit = "L2", .source = "4.2.3"}, over(threads),
-           [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
-           [&](State& s, ThreadIx t) {
-             if (!fault(FaultName::acquire_keeps_l2)) {
-               k.for_each(blocks, [&](Block b) { s.l2(agent(t), b) = Line{}; });
-               stale_after(s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
-                           [](Read& read) { read.stale2 = true; });
-             }
-             s.stage(t) = Stage::invalidating1;
-           });
-    r.rule({.name = "acquire invalidates L1", .unit = "L1", .source = "4.2.3"}, over(threads),
-           [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
-           [&](State& s, ThreadIx t) {
-             if (!fault(FaultName::acquire_keeps_l1)) {
-               k.for_each(blocks, [&](Block b) { s.l1(cu(t), b) = Line{}; });
-               stale_after(s, [&](ThreadIx u) { return cu(u) == cu(t); }, [](Read& read) { read.stale1 = true; });
-             }
-             s.stage(t) = Stage::idle;
-             complete<K>(s.port(t));
-           });
+    r.rule(
+        {.name = "acquire invalidates L2", .unit = "L2", .source = "4.2.3"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
+        [&](State& s, ThreadIx t) {
+          if (!fault(FaultName::acquire_keeps_l2)) {
+            k.for_each(blocks, [&](Block b) { s.l2(agent(t), b) = Line{}; });
+            stale_after(
+                s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
+                [](Read& read) { read.stale2 = true; });
+          }
+          s.stage(t) = Stage::invalidating1;
+        });
+    r.rule(
+        {.name = "acquire invalidates L1", .unit = "L1", .source = "4.2.3"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
+        [&](State& s, ThreadIx t) {
+          if (!fault(FaultName::acquire_keeps_l1)) {
+            k.for_each(blocks, [&](Block b) { s.l1(cu(t), b) = Line{}; });
+            stale_after(
+                s, [&](ThreadIx u) { return cu(u) == cu(t); }, [](Read& read) { read.stale1 = true; });
+          }
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
   }
   template <class Where, class Mark>
   void stale_after(State& s, Where&& where, Mark&& mark) const {
@@ -589,49 +654,56 @@ struct Protocol {
   template <class Rules>
   void replacement_rules(Rules& r) const {
     // Only an access that looks the block up can tell that it is gone.
-    r.deferrable({.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional}, over(cus, blocks),
-                 [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
-                 [&](const State& s, Cu c, Block b) {
-                   return k.exists(threads, [&](ThreadIx t) { return looks_up(s, t, b) && cu(t) == c; });
-                 },
-                 [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
-    r.rule({.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional}, over(agents, blocks),
-           [](const State& s, Agent a, Block b) { return s.l2(a, b).present; },
-           [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
+    r.deferrable(
+        {.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional},
+        over(cus, blocks), [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
+        [&](const State& s, Cu c, Block b) {
+          return k.exists(threads, [&](ThreadIx t) { return looks_up(s, t, b) && cu(t) == c; });
+        },
+        [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
+    r.rule(
+        {.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional},
+        over(agents, blocks), [](const State& s, Agent a, Block b) { return s.l2(a, b).present; },
+        [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
   template <class Rules>
   void cpu_rules(Rules& r) const {
-    r.rule({.name = "CPU loads", .unit = "CPU", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-           });
-    r.rule({.name = "CPU stores", .unit = "CPU", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             home().cpu_store(s.home, q.block, q.word, q.a);
-             complete<K>(s.port(t));
-           });
-    r.rule({.name = "CPU performs an RMW", .unit = "CPU", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
-           [&](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             const Value old = home().cpu_load(s.home, q.block, q.word);
-             home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-             complete<K>(s.port(t), old);
-           });
-    r.rule({.name = "CPU passes a fence", .unit = "CPU", .source = "4.2.3"}, over(threads),
-           [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
-           [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+    r.rule(
+        {.name = "CPU loads", .unit = "CPU", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
+        });
+    r.rule(
+        {.name = "CPU stores", .unit = "CPU", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          home().cpu_store(s.home, q.block, q.word, q.a);
+          complete<K>(s.port(t));
+        });
+    r.rule(
+        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
+        [&](State& s, ThreadIx t) {
+          const auto& q = s.port(t).request;
+          const Value old = home().cpu_load(s.home, q.block, q.word);
+          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
+          complete<K>(s.port(t), old);
+        });
+    r.rule(
+        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.2.3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
+        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }
 };
 
 struct Info {
   static constexpr std::string_view name = "write-through";
-  static constexpr std::string_view what = "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
+  static constexpr std::string_view what =
+      "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
   static constexpr auto& faults = write_through::faults;
   static constexpr auto& variants = write_through::variants;
   template <class Capacities>

@@ -67,13 +67,14 @@ constexpr int max_instructions = 64;  // of one thread
 
 // The sizes of a machine together with those of its memory system's queues.
 template <class Capacities, class... Slots>
-using MachineSizes =
-    SizesWithin<Capacities, ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag, WordTag, Slots...>;
+using MachineSizes = SizesWithin<Capacities, ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag,
+                                 WordTag, Slots...>;
 
 // What nearly every litmus test fits in; a state of these capacities is a third as large and copied as fast.
 struct SmallCapacities {
   template <class Tag>
-  static constexpr int of = std::min(Tag::capacity, std::is_same_v<Tag, AgentTag> || std::is_same_v<Tag, WordTag> ||
+  static constexpr int of = std::min(Tag::capacity, std::is_same_v<Tag, AgentTag> ||
+                                                            std::is_same_v<Tag, WordTag> ||
                                                             !Tag::interchangeable
                                                         ? 2
                                                         : 4);

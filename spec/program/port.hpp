@@ -16,8 +16,8 @@ namespace lockstep {
 
 enum class Operation : std::uint8_t { load, store, rmw, fence };
 BOOST_DESCRIBE_ENUM(Operation, load, store, rmw, fence)
-BOOST_DESCRIBE_ENUM(RmwFunction, exchange, compare_swap, add, subtract, increment, bit_and, bit_or, bit_xor, minimum,
-                    maximum)
+BOOST_DESCRIBE_ENUM(RmwFunction, exchange, compare_swap, add, subtract, increment, bit_and, bit_or, bit_xor,
+                    minimum, maximum)
 BOOST_DESCRIBE_ENUM(Order, plain, relaxed, acquire, release, acq_rel, sc)
 BOOST_DESCRIBE_ENUM(Scope, wave, wg, agent, system)
 

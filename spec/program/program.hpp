@@ -48,7 +48,16 @@ enum class RmwFunction : std::uint8_t {
   maximum,
 };
 
-enum class ArithmeticFunction : std::uint8_t { add, subtract, multiply, bit_and, bit_or, bit_xor, minimum, maximum };
+enum class ArithmeticFunction : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  bit_and,
+  bit_or,
+  bit_xor,
+  minimum,
+  maximum
+};
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, greater_equal, greater, less_equal };
 
@@ -78,10 +87,10 @@ struct Instruction {
   ArithmeticFunction arithmetic = ArithmeticFunction::add;
   Comparison comparison = Comparison::equal;
   Order order = Order::plain;
-  Scope scope = Scope::system;   // meaningful where order is not plain
-  std::int16_t location = -1;    // index into Program::locations, -1 where there is none
-  std::int16_t destination = -1; // index into Thread::registers, -1 where there is none
-  std::int16_t target = -1;      // index into Thread::code; code.size() means the end
+  Scope scope = Scope::system;    // meaningful where order is not plain
+  std::int16_t location = -1;     // index into Program::locations, -1 where there is none
+  std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
+  std::int16_t target = -1;       // index into Thread::code; code.size() means the end
   Operand a;
   Operand b;
   SourcePlace place;
@@ -91,17 +100,17 @@ struct Instruction {
 // threads share a work-group when both `agent` and `wg` are the same. A host thread has neither.
 struct Placement {
   bool host = false;
-  int wave = 0;    // distinct for every thread of a test
+  int wave = 0;  // distinct for every thread of a test
   int wg = 0;
   int agent = 0;
-  int kernel = -1; // -1: not part of a sequence of kernels
+  int kernel = -1;  // -1: not part of a sequence of kernels
 };
 
 struct Thread {
   std::string name;  // "P0"
   Placement placement;
-  std::vector<std::string> registers;       // names, in order of first appearance
-  std::vector<std::int32_t> initial_values; // one for each register, 0 where none was given
+  std::vector<std::string> registers;        // names, in order of first appearance
+  std::vector<std::int32_t> initial_values;  // one for each register, 0 where none was given
   std::vector<Instruction> code;
 };
 
@@ -120,6 +129,8 @@ struct Program {
   std::vector<Thread> threads;
 };
 
-constexpr bool is_memory(Opcode opcode) { return opcode <= Opcode::rmw; }
+constexpr bool is_memory(Opcode opcode) {
+  return opcode <= Opcode::rmw;
+}
 
 }  // namespace lockstep

@@ -14,7 +14,8 @@
 
 namespace lockstep {
 
-// Which blocks a program may still read, from each place in it: what lies in a read cache beyond that is dead.
+// Which blocks a program may still read, from each place in it: what lies in a read cache beyond that is
+// dead.
 class FutureReads {
  public:
   using Blocks = std::uint32_t;  // a set, one bit a block
@@ -36,7 +37,8 @@ class FutureReads {
       for (std::size_t pc = n; pc-- > 0;) {
         const Instruction& i = thread.code[pc];
         Blocks blocks = i.opcode == Opcode::jump ? 0 : at[pc + 1];
-        if (i.opcode == Opcode::jump || i.opcode == Opcode::branch) blocks |= at[static_cast<std::size_t>(i.target)];
+        if (i.opcode == Opcode::jump || i.opcode == Opcode::branch)
+          blocks |= at[static_cast<std::size_t>(i.target)];
         if (i.opcode == Opcode::load || i.opcode == Opcode::rmw) {
           blocks |= Blocks{1} << program.locations[static_cast<std::size_t>(i.location)].block;
         }
@@ -60,10 +62,10 @@ class System {
   using State = typename ThreadsOfProgram::State;
 
   // The kind comes with the sizes of the run; see checker/systems for how they follow from the program.
-  // `memory_observed`: whether somebody will read final_value; if not, what is in memory when all threads have
-  // ended is dead.
-  System(K kind, Machine<K> machine, std::shared_ptr<const Program> program, std::uint64_t fault_bits, int variant,
-         bool memory_observed)
+  // `memory_observed`: whether somebody will read final_value; if not, what is in memory when all threads
+  // have ended is dead.
+  System(K kind, Machine<K> machine, std::shared_ptr<const Program> program, std::uint64_t fault_bits,
+         int variant, bool memory_observed)
       : k_(std::move(kind)),
         machine_(std::move(machine)),
         program_(std::move(program)),
@@ -83,7 +85,8 @@ class System {
     s.start(over(), [this](State& state) {
       for (const Location& location : program_->locations) {
         memory().initialise(state.memory, K::template constant<BlockTag>(location.block),
-                            K::template constant<WordTag>(location.word), typename K::Value(location.initial_value));
+                            K::template constant<WordTag>(location.word),
+                            typename K::Value(location.initial_value));
       }
       threads_of_program().start(state);
     });
@@ -93,7 +96,8 @@ class System {
   void rules(Rules& r) const {
     const ThreadsOfProgram threads = threads_of_program();
     threads.rules(r);
-    RulesOfPart part(r, [](auto& s) -> auto& { return s.memory; });
+    RulesOfPart part(
+        r, [](auto& s) -> auto& { return s.memory; });
     const Memory m = memory();
     m.rules(part);
   }
@@ -107,7 +111,8 @@ class System {
 
   template <class Invariants>
   void invariants(Invariants& v) const {
-    RulesOfPart part(v, [](auto& s) -> auto& { return s.memory; });
+    RulesOfPart part(
+        v, [](auto& s) -> auto& { return s.memory; });
     const Memory m = memory();
     m.invariants(part);
   }
@@ -133,7 +138,8 @@ class System {
   }
 
   [[nodiscard]] bool proper_end(const State& s) const {
-    return K::truth(k_.forall(threads, [&](auto t) { return s.port(t).ended; }) && memory().drained(s.memory));
+    return K::truth(k_.forall(threads, [&](auto t) { return s.port(t).ended; }) &&
+                    memory().drained(s.memory));
   }
 
   // The final value of a location; meaningful at a proper end.

@@ -1,4 +1,5 @@
-// What an instruction does: the threads of a program, each executing in order, one memory operation at a time.
+// What an instruction does: the threads of a program, each executing in order, one memory operation at a
+// time.
 //
 // A thread's own steps (moves, branches, handing a request to the port, taking its completion) are local: no
 // other thread and no memory system can tell when they happen.
@@ -76,8 +77,7 @@ struct Threads {
   }
 
   // Recomputes the requests, which are not stored.
-  void restore(State& s) const
-    requires requires(State& state) { state.context(ThreadIx{}).pc.v; }
+  void restore(State& s) const requires requires(State& state) { state.context(ThreadIx{}).pc.v; }
   {
     for (int t = 0; t < count(); ++t) {
       const ThreadIx i = thread_index(t);
@@ -95,7 +95,8 @@ struct Threads {
     const auto here = [i, pc](const State& s) { return s.context(i).pc == pc && !s.port(i).ended; };
     const auto idle = [i, here](const State& s) { return here(s) && !s.port(i).pending && !s.port(i).done; };
     const auto named = [&](std::string_view name, Urgency urgency) {
-      return Rule{.name = name, .unit = "thread", .source = {}, .urgency = urgency, .instruction = &at, .thread = t};
+      return Rule{
+          .name = name, .unit = "thread", .source = {}, .urgency = urgency, .instruction = &at, .thread = t};
     };
     const auto next = [this, i, pc, &self](State& s) { go(s, i, self, pc + 1); };
 
@@ -106,49 +107,58 @@ struct Threads {
       case Opcode::fence:
       case Opcode::kernel_end:
         r.rule(named("issues", Urgency::local), over(), idle, [&, i](State& s) { request(s, i, at, false); });
-        r.rule(named("completes", Urgency::local), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
-               [&, i, next](State& s) {
-                 if (at.destination >= 0) {
-                   s.context(i).registers(K::template constant<RegisterTag>(at.destination)) = s.port(i).result;
-                 }
-                 retire(s, i);
-                 next(s);
-               });
+        r.rule(
+            named("completes", Urgency::local), over(),
+            [i, here](const State& s) { return here(s) && s.port(i).done; },
+            [&, i, next](State& s) {
+              if (at.destination >= 0) {
+                s.context(i).registers(K::template constant<RegisterTag>(at.destination)) = s.port(i).result;
+              }
+              retire(s, i);
+              next(s);
+            });
         break;
       case Opcode::kernel_begin:
-        r.rule(named("begins its kernel", Urgency::local), over(),
-               [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
-               [&, i](State& s) { request(s, i, at, false); });
-        r.rule(named("completes", Urgency::local), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
-               [this, i, next](State& s) {
-                 retire(s, i);
-                 next(s);
-               });
+        r.rule(
+            named("begins its kernel", Urgency::local), over(),
+            [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
+            [&, i](State& s) { request(s, i, at, false); });
+        r.rule(
+            named("completes", Urgency::local), over(),
+            [i, here](const State& s) { return here(s) && s.port(i).done; },
+            [this, i, next](State& s) {
+              retire(s, i);
+              next(s);
+            });
         break;
       case Opcode::barrier:
-        r.rule(named("issues", Urgency::local), over(),
-               [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
-               [&, i](State& s) { request(s, i, at, false); });
-        r.rule(named("arrives at", Urgency::local), over(),
-               [i, here](const State& s) {
-                 return here(s) && s.port(i).done && s.context(i).phase == Phase::running;
-               },
-               [this, i](State& s) {
-                 retire(s, i);
-                 s.context(i).phase = Phase::waiting;
-               });
-        r.rule(named("departs from", Urgency::local), over(),
-               [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
-               [&, i](State& s) { request(s, i, at, true); });
-        r.rule(named("completes", Urgency::local), over(),
-               [i, here](const State& s) {
-                 return here(s) && s.port(i).done && s.context(i).phase == Phase::departing;
-               },
-               [this, i, next](State& s) {
-                 retire(s, i);
-                 s.context(i).phase = Phase::running;
-                 next(s);
-               });
+        r.rule(
+            named("issues", Urgency::local), over(),
+            [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
+            [&, i](State& s) { request(s, i, at, false); });
+        r.rule(
+            named("arrives at", Urgency::local), over(),
+            [i, here](const State& s) {
+              return here(s) && s.port(i).done && s.context(i).phase == Phase::running;
+            },
+            [this, i](State& s) {
+              retire(s, i);
+              s.context(i).phase = Phase::waiting;
+            });
+        r.rule(
+            named("departs from", Urgency::local), over(),
+            [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
+            [&, i](State& s) { request(s, i, at, true); });
+        r.rule(
+            named("completes", Urgency::local), over(),
+            [i, here](const State& s) {
+              return here(s) && s.port(i).done && s.context(i).phase == Phase::departing;
+            },
+            [this, i, next](State& s) {
+              retire(s, i);
+              s.context(i).phase = Phase::running;
+              next(s);
+            });
         break;
       case Opcode::move:
         r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
@@ -164,20 +174,23 @@ struct Threads {
         break;
       case Opcode::branch:
         r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
-          k.when(compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
-                 [&] { go(s, i, self, at.target); }, [&] { next(s); });
+          k.when(
+              compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
+              [&] { go(s, i, self, at.target); }, [&] { next(s); });
         });
         break;
       case Opcode::jump:
-        r.rule(named("executes", Urgency::local), over(), idle, [&, i](State& s) { go(s, i, self, at.target); });
+        r.rule(named("executes", Urgency::local), over(), idle,
+               [&, i](State& s) { go(s, i, self, at.target); });
         break;
       case Opcode::assertion:
         r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
-          k.when(compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
-                 [&] {
-                   s.context(i).failed = true;
-                   s.port(i).ended = true;
-                 });
+          k.when(
+              compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
+              [&] {
+                s.context(i).failed = true;
+                s.port(i).ended = true;
+              });
         });
         break;
     }
@@ -192,19 +205,21 @@ struct Threads {
     }
     if (!any) return;
     using Wg = typename K::template Ix<WorkGroupTag>;
-    const auto member = [this](ThreadIx i, Wg w) { return !machine.is_host(i) && machine.work_group_of(i) == w; };
-    r.rule(Rule{.name = "opens the barrier", .unit = "work-group", .urgency = Urgency::local}, over(work_groups),
-           [this, member](const State& s, Wg w) {
-             return k.exists(threads, [&](ThreadIx i) { return member(i, w); }) &&
-                    k.forall(threads, [&](ThreadIx i) {
-                      return !member(i, w) || s.context(i).phase == Phase::waiting;
-                    });
-           },
-           [this, member](State& s, Wg w) {
-             k.for_each(threads, [&](ThreadIx i) {
-               k.when(member(i, w), [&] { s.context(i).phase = Phase::departing; });
-             });
-           });
+    const auto member = [this](ThreadIx i, Wg w) {
+      return !machine.is_host(i) && machine.work_group_of(i) == w;
+    };
+    r.rule(
+        Rule{.name = "opens the barrier", .unit = "work-group", .urgency = Urgency::local}, over(work_groups),
+        [this, member](const State& s, Wg w) {
+          return k.exists(threads, [&](ThreadIx i) { return member(i, w); }) &&
+                 k.forall(threads,
+                          [&](ThreadIx i) { return !member(i, w) || s.context(i).phase == Phase::waiting; });
+        },
+        [this, member](State& s, Wg w) {
+          k.for_each(threads, [&](ThreadIx i) {
+            k.when(member(i, w), [&] { s.context(i).phase = Phase::departing; });
+          });
+        });
   }
 
   [[nodiscard]] Bool earlier_kernels_ended(const State& s, const Thread& self) const {
@@ -220,10 +235,18 @@ struct Threads {
     Port<K>& port = s.port(i);
     auto& q = port.request;
     switch (at.opcode) {
-      case Opcode::load: q.operation = Operation::load; break;
-      case Opcode::store: q.operation = Operation::store; break;
-      case Opcode::rmw: q.operation = Operation::rmw; break;
-      default: q.operation = Operation::fence; break;
+      case Opcode::load:
+        q.operation = Operation::load;
+        break;
+      case Opcode::store:
+        q.operation = Operation::store;
+        break;
+      case Opcode::rmw:
+        q.operation = Operation::rmw;
+        break;
+      default:
+        q.operation = Operation::fence;
+        break;
     }
     q.function = at.rmw;
     q.order = at.order;
@@ -265,25 +288,39 @@ struct Threads {
 
   [[nodiscard]] Value compute(ArithmeticFunction f, const Value& a, const Value& b) const {
     switch (f) {
-      case ArithmeticFunction::add: return a + b;
-      case ArithmeticFunction::subtract: return a - b;
-      case ArithmeticFunction::multiply: return a * b;
-      case ArithmeticFunction::bit_and: return a & b;
-      case ArithmeticFunction::bit_or: return a | b;
-      case ArithmeticFunction::bit_xor: return a ^ b;
-      case ArithmeticFunction::minimum: return k.select(a < b, a, b);
-      case ArithmeticFunction::maximum: return k.select(a < b, b, a);
+      case ArithmeticFunction::add:
+        return a + b;
+      case ArithmeticFunction::subtract:
+        return a - b;
+      case ArithmeticFunction::multiply:
+        return a * b;
+      case ArithmeticFunction::bit_and:
+        return a & b;
+      case ArithmeticFunction::bit_or:
+        return a | b;
+      case ArithmeticFunction::bit_xor:
+        return a ^ b;
+      case ArithmeticFunction::minimum:
+        return k.select(a < b, a, b);
+      case ArithmeticFunction::maximum:
+        return k.select(a < b, b, a);
     }
     return a;
   }
   [[nodiscard]] static Bool compare(Comparison c, const Value& a, const Value& b) {
     switch (c) {
-      case Comparison::equal: return a == b;
-      case Comparison::not_equal: return a != b;
-      case Comparison::less: return a < b;
-      case Comparison::greater_equal: return a >= b;
-      case Comparison::greater: return b < a;
-      case Comparison::less_equal: return b >= a;
+      case Comparison::equal:
+        return a == b;
+      case Comparison::not_equal:
+        return a != b;
+      case Comparison::less:
+        return a < b;
+      case Comparison::greater_equal:
+        return a >= b;
+      case Comparison::greater:
+        return b < a;
+      case Comparison::less_equal:
+        return b >= a;
     }
     return a == b;
   }
