@@ -8,7 +8,7 @@ target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wcon
 # GCC 12 warns of its own library where there is nothing wrong: of std::string's operator+ (bug 105651) and of
 # the AVX-512 intrinsics that xxHash uses (bug 105593).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(lockstep_options INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  target_compile_options(lockstep_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-maybe-uninitialized)
 endif()
 
 if(LOCKSTEP_WERROR)

@@ -165,6 +165,15 @@ struct WideFields {
   BOOST_DESCRIBE_CLASS(WideFields, (), (number, wide, two_bytes), (), ())
 };
 
+struct FullWord {
+  Kind::Int<0, 65'535> a;
+  Kind::Int<0, 65'535> b;
+  Kind::Int<0, 65'535> c;
+  Kind::Int<0, 65'535> d;
+  Kind::Int<0, 0> none;
+  BOOST_DESCRIBE_CLASS(FullWord, (), (a, b, c, d, none), (), ())
+};
+
 Item item(int number) {
   Item i;
   i.number = number;
@@ -373,6 +382,20 @@ TEST_CASE("a word outside of the run's range is an error, whichever way it is pa
       CHECK(error.range.high == 2);
     }
   }
+}
+
+TEST_CASE("a field without bits behind a full word asks for no further word") {
+  const Kind k = kind_of(2, 2);
+  FullWord state;
+  for_each_leaf(k, state, [&](auto& leaf) { leaf.decode(k, 0x7F % (1U << leaf.bits(k))); });
+  REQUIRE(packed_bits<Kind, FullWord>(k) == 64);
+  const Words words = packed(k, state);  // exactly one: a sanitizer notices when a second is read
+  REQUIRE(words.size() == 1);
+  FullWord back;
+  unpack(k, words.data(), back);
+  CHECK(codes_of(k, back) == codes_of(k, state));
+  unpack(layout_of<Kind, FullWord>(k), words.data(), back);
+  CHECK(codes_of(k, back) == codes_of(k, state));
 }
 
 TEST_CASE("the run's range bounds words of data alone, not numbers and enumerations as wide") {

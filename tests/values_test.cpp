@@ -107,6 +107,7 @@ TEST_CASE("bits of values below a power of two stay below it") {
   CHECK(range_of("x = 3;", {"ld r0, x", "xor r1, r0, 1"}) == "0..3");
   CHECK(range_of("x = 4;", {"ld r0, x", "and r1, r0, 1"}) == "0..7");
   CHECK(range_of("x = -3;", {"ld r0, x", "or r1, r0, 1"}) == "-4..3");
+  CHECK(range_of("x = 0;", {"ld r0, x", "mul r0, r0, 2", "and r0, r0, 1"}) == "-32768..32767");
 }
 
 TEST_CASE("no program without loops leaves the range that its text tells") {
