@@ -96,7 +96,8 @@ std::optional<double> number(const std::string& text, const std::string& pattern
   // The last match: progress lines come before the final figures.
   const std::regex expression(pattern);
   std::string digits;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), expression); at != std::sregex_iterator(); ++at) {
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), expression); at != std::sregex_iterator();
+       ++at) {
     digits = (*at)[1];
   }
   if (digits.empty()) return std::nullopt;

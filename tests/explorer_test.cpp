@@ -71,10 +71,13 @@ class GraphModel final : public Model {
       *out.add(Firing{static_cast<std::uint16_t>(edge.rule), 0, {}}) = edge.to;
     }
   }
-  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override { return graph_.ends.contains(*state); }
+  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
+    return graph_.ends.contains(*state);
+  }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return invariants_; }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(const std::uint64_t* state) const override {
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
+      const std::uint64_t* state) const override {
     return {{"vertex", std::to_string(*state)}};
   }
   [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t*, const Firing& firing) const override {
@@ -300,7 +303,8 @@ TEST_CASE("a bad initial state is a counterexample without steps") {
   CHECK(result.trace.steps.size() == 1);
 }
 
-TEST_CASE("a counterexample to German's protocol is as short as any, and every step of it is enabled", "[threads]") {
+TEST_CASE("a counterexample to German's protocol is as short as any, and every step of it is enabled",
+          "[threads]") {
   for (const Fault& fault : find_system("german").faults) {
     INFO(fault.name);
     const auto model = german(2, {std::string(fault.name)});

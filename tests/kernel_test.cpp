@@ -1,4 +1,7 @@
 // The Concrete kind: how states are packed to the bit and back, what its scalars admit, and its queues.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -7,9 +10,7 @@
 #include <deque>
 #include <random>
 #include <string>
-#include <sys/wait.h>
 #include <type_traits>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -33,8 +34,7 @@ using GermanState = typename german::Protocol<K>::State;
 
 using QuickReleaseKind = Concrete<quick_release::Info::Sizes<FullCapacities>>;
 // With the threads, whose program counters and registers are the only Int and the widest fields.
-using QuickReleaseState =
-    Threads<QuickReleaseKind, quick_release::Protocol<QuickReleaseKind>::State>::State;
+using QuickReleaseState = Threads<QuickReleaseKind, quick_release::Protocol<QuickReleaseKind>::State>::State;
 
 Concrete<GermanSizes> german_kind(int nodes, int values) {
   Concrete<GermanSizes> k;
@@ -187,11 +187,17 @@ std::vector<int> contents(const Items& queue) {
 }
 
 template <class T>
-concept Less = requires(T a, T b) { a < b; };
+concept Less = requires(T a, T b) {
+  a < b;
+};
 template <class T>
-concept Equal = requires(T a, T b) { a == b; };
+concept Equal = requires(T a, T b) {
+  a == b;
+};
 template <class T>
-concept Arithmetic = requires(T a, T b) { a + b; };
+concept Arithmetic = requires(T a, T b) {
+  a + b;
+};
 
 // What a protocol may not do does not compile.
 static_assert(!std::is_convertible_v<Kind::Bool, bool>);
@@ -219,8 +225,8 @@ TEST_CASE("a packed state unpacks to itself") {
     }
   }
   for (const int extent : {1, 2, 3, 5}) {
-    for (const ValueRange range : {ValueRange{0, 1}, ValueRange{-4, 3}, ValueRange{-32768, 32767},
-                                   ValueRange{INT32_MIN, INT32_MAX}}) {
+    for (const ValueRange range :
+         {ValueRange{0, 1}, ValueRange{-4, 3}, ValueRange{-32768, 32767}, ValueRange{INT32_MIN, INT32_MAX}}) {
       INFO("quick-release, " << extent << " of each, values from " << range.low << " to " << range.high);
       check_round_trips<QuickReleaseState>(quick_release_kind(extent, range));
     }

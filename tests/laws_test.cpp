@@ -46,7 +46,8 @@ Texts systems_in(const fs::path& header) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   static const std::regex info(R"(struct \w*Info \{\s*static constexpr std::string_view name = "([^"]+)\";)");
   Texts names;
-  for (std::sregex_iterator at(text.begin(), text.end(), info), end; at != end; ++at) names.push_back((*at)[1]);
+  for (std::sregex_iterator at(text.begin(), text.end(), info), end; at != end; ++at)
+    names.push_back((*at)[1]);
   return names;
 }
 
@@ -107,8 +108,9 @@ TEST_CASE("every rule of a system without faults can fire, and does something") 
 }
 
 TEST_CASE("every declared field is read by some rule of its system") {
-  // Every system shares the port and leaves some of it to the threads: they take the completion and its value.
-  // Flat memory needs neither order nor scope, and only a protocol that drains at the end asks who has ended.
+  // Every system shares the port and leaves some of it to the threads: they take the completion and its
+  // value. Flat memory needs neither order nor scope, and only a protocol that drains at the end asks who has
+  // ended.
   const std::map<std::string_view, std::set<std::string>> read_by_threads_alone{
       {"sc",
        {"port(thread).done", "port(thread).result", "port(thread).ended", "port(thread).request.order",

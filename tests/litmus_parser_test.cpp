@@ -550,13 +550,14 @@ TEST_CASE("a kernel begins and ends its threads, and labels at the end point at 
   CHECK(code[4].place == SourcePlace{0, 0});
 }
 
-TEST_CASE("a host thread of a kernel only begins it, and other threads get no marks") {
+TEST_CASE("a host thread of a kernel begins and ends it, and other threads get no marks") {
   const Program program =
       parse(around(" goto E | st x, 1 | st x, 2 ;\n E: | | ;", " P0@host,kernel 1 | P1 | P2@kernel 0"))
           .program;
-  REQUIRE(program.threads[0].code.size() == 2);
+  REQUIRE(program.threads[0].code.size() == 3);
   CHECK(program.threads[0].code[0].opcode == Opcode::kernel_begin);
   CHECK(program.threads[0].code[1].target == 2);
+  CHECK(program.threads[0].code[2].opcode == Opcode::kernel_end);
   CHECK(program.threads[1].code.size() == 1);
   CHECK(program.threads[1].placement.kernel == -1);
   CHECK(program.threads[2].code.size() == 3);

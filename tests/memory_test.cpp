@@ -1,6 +1,6 @@
 // What the memory systems promise, held against litmus tests: each mistake is convicted by a test that the
-// system passes without it, the variants do what is said of them, and invariants hold under clients that never
-// end.
+// system passes without it, the variants do what is said of them, and invariants hold under clients that
+// never end.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -22,8 +22,7 @@ const LitmusTest& shipped(const std::string& name) {
   static std::map<std::string, std::shared_ptr<const LitmusTest>> known;
   std::shared_ptr<const LitmusTest>& test = known[name];
   if (!test) {
-    const SuiteFiles files =
-        read_tests(std::vector{name}, LOCKSTEP_SOURCE_DIR "/litmus", Clients::include);
+    const SuiteFiles files = read_tests(std::vector{name}, LOCKSTEP_SOURCE_DIR "/litmus", Clients::include);
     INFO(name);
     REQUIRE(files.errors.empty());
     REQUIRE(files.tests.size() == 1);
@@ -32,7 +31,8 @@ const LitmusTest& shipped(const std::string& name) {
   return *test;
 }
 
-SystemRun run(const std::string& test, const std::string& system, const std::vector<std::string>& faults = {}) {
+SystemRun run(const std::string& test, const std::string& system,
+              const std::vector<std::string>& faults = {}) {
   Subject subject = subject_named(system);
   subject.options.faults = faults;
   SystemRun result = run_on_system(shipped(test), std::move(subject), {});
@@ -76,7 +76,9 @@ ExploreResult check_client(const std::string& client, const std::string& system)
   const auto model = subject.build();
   ExploreResult result = explore(*model, {});
   INFO(client << " on " << system
-              << (result.violated < 0 ? "" : ": " + model->invariants()[static_cast<std::size_t>(result.violated)]));
+              << (result.violated < 0
+                      ? ""
+                      : ": " + model->invariants()[static_cast<std::size_t>(result.violated)]));
   CHECK_FALSE(model->invariants().empty());
   return result;
 }
@@ -183,8 +185,9 @@ TEST_CASE("an S-FIFO1 split by wavefront keeps what HRF-direct orders among thre
 }
 
 TEST_CASE("the lean variant shows what the default shows") {
-  for (const std::string test : {"mp-agent", "mp-neighbour-agent", "mp-stale-wg", "cowr-atomic-agent",
-                                 "fs-hand-over-agent", "corr-neighbour-agent", "sb-agent", "chain-wg-agent"}) {
+  for (const std::string test :
+       {"mp-agent", "mp-neighbour-agent", "mp-stale-wg", "cowr-atomic-agent", "fs-hand-over-agent",
+        "corr-neighbour-agent", "sb-agent", "chain-wg-agent"}) {
     INFO(test);
     CHECK(run(test, "quick-release/lean").outcomes == run(test, "quick-release").outcomes);
   }
@@ -193,7 +196,8 @@ TEST_CASE("the lean variant shows what the default shows") {
 // ---- clients ---------------------------------------------------------------------------------------------
 
 TEST_CASE("the invariants of memory systems hold under clients that never end") {
-  for (const std::string system : {"quick-release", "quick-release/split-fifo", "quick-release/lean", "write-through"}) {
+  for (const std::string system :
+       {"quick-release", "quick-release/split-fifo", "quick-release/lean", "write-through"}) {
     for (const std::string client : {"barrier-ping-pong-wg", "ownership-host", "ownership-system"}) {
       CHECK(check_client(client, system).verdict == Verdict::holds);
     }
@@ -216,7 +220,8 @@ TEST_CASE("mistakes break the invariant that speaks of them") {
     const ExploreResult result = explore(*model, {});
     return result.violated < 0 ? "none" : model->invariants()[static_cast<std::size_t>(result.violated)];
   };
-  CHECK(broken("entry-lost", "mp-two-blocks-agent", "quick-release") == "S-FIFO1 lists every dirty block of its wL1");
+  CHECK(broken("entry-lost", "mp-two-blocks-agent", "quick-release") ==
+        "S-FIFO1 lists every dirty block of its wL1");
   CHECK(broken("written-bit-forgotten", "ownership-wg", "quick-release") ==
         "the written bit of rL1 is set while wL1 is newer");
   CHECK(broken("cpu-not-invalidated", "ownership-host", "quick-release") == "a CPU copy is current");

@@ -1,5 +1,7 @@
 // The Recorded kind: what a rule turns into when it is read as a tree, which fields it reads and writes, and
 // which laws of protocol code it is caught breaking.
+#include "spec/kernel/recorded.hpp"
+
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <set>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "checker/systems/registry.hpp"
-#include "spec/kernel/recorded.hpp"
 
 using namespace lockstep;
 
@@ -104,11 +105,16 @@ RecordedRule record(Over<Tags...> parameters, Guard&& guard, Action&& action) {
 }
 template <class Action>
 RecordedRule record_action(Action&& action) {
-  return record(over(cells), [](const State&, Cell) { return Bool(true); }, action);
+  return record(
+      over(cells), [](const State&, Cell) { return Bool(true); }, action);
 }
 
-std::string guard_of(const RecordedRule& rule) { return print(rule.guard); }
-std::string action_of(const RecordedRule& rule) { return print(rule.action, ""); }
+std::string guard_of(const RecordedRule& rule) {
+  return print(rule.guard);
+}
+std::string action_of(const RecordedRule& rule) {
+  return print(rule.action, "");
+}
 
 using Paths = std::set<std::string>;
 using Texts = std::vector<std::string>;
@@ -119,9 +125,10 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("a rule is recorded with its name, unit, source, parameters and fairness") {
   const Description d = describe([](auto& r) {
-    r.rule({.name = "drops", .unit = "cache", .source = "ch. 4", .fairness = Fairness::optional},
-           over(cells, cells), [](const State& s, Cell, Cell) { return s.busy; },
-           [](State& s, Cell, Cell) { s.busy = false; });
+    r.rule(
+        {.name = "drops", .unit = "cache", .source = "ch. 4", .fairness = Fairness::optional},
+        over(cells, cells), [](const State& s, Cell, Cell) { return s.busy; },
+        [](State& s, Cell, Cell) { s.busy = false; });
   });
   const RecordedRule& rule = d.rules.front();
   CHECK(rule.name == "drops");
@@ -144,8 +151,7 @@ TEST_CASE("a guard and an action print as they were written") {
         s.memory = s.memory + Value(1);
         s.count = s.count - 2;
       });
-  CHECK(guard_of(rule) ==
-        "line(cell).valid && (line(cell).colour != red || !busy) && count < 3");
+  CHECK(guard_of(rule) == "line(cell).valid && (line(cell).colour != red || !busy) && count < 3");
   CHECK(action_of(rule) ==
         "line(cell).colour = blue\n"
         "memory = memory + 1\n"
@@ -166,11 +172,12 @@ TEST_CASE("parameters of one index type are told apart") {
 
 TEST_CASE("a condition on state becomes a statement with both branches") {
   const RecordedRule rule = record_action([](State& s, Cell c) {
-    K::when(s.line(c).valid, [&] { s.busy = true; },
-            [&] {
-              s.memory = 0;
-              K::when(s.count == 2, [&] { s.owner = K::Maybe<CellTag>(c); });
-            });
+    K::when(
+        s.line(c).valid, [&] { s.busy = true; },
+        [&] {
+          s.memory = 0;
+          K::when(s.count == 2, [&] { s.owner = K::Maybe<CellTag>(c); });
+        });
   });
   CHECK(action_of(rule) ==
         "when line(cell).valid\n"
@@ -217,8 +224,9 @@ TEST_CASE("quantifiers bind a variable of their own") {
 }
 
 TEST_CASE("a choice between values keeps its condition") {
-  const RecordedRule rule = record_action(
-      [](State& s, Cell c) { s.memory = K::select(s.busy, s.memory, s.line(c).data(K::constant<WordTag2>(1))); });
+  const RecordedRule rule = record_action([](State& s, Cell c) {
+    s.memory = K::select(s.busy, s.memory, s.line(c).data(K::constant<WordTag2>(1)));
+  });
   CHECK(action_of(rule) == "memory = select(busy, memory, line(cell).data(1))\n");
   CHECK(rule.reads == Paths{"busy", "memory", "line(cell).data(1)"});
 }
@@ -270,10 +278,11 @@ TEST_CASE("a queue is pushed and popped as a whole and read through its parts") 
 
 TEST_CASE("a triggered rule consumes the head of its channel, which is its message") {
   const Description d = describe([](auto& r) {
-    r.triggered({.name = "takes a message", .unit = "cell"}, over(cells),
-                [](auto& s, Cell c) -> auto& { return s.inbox(c); },
-                [](const State&, Cell c, const Message& m) { return m.from != c; },
-                [](State& s, Cell, const Message& m) { s.memory = m.payload; });
+    r.triggered(
+        {.name = "takes a message", .unit = "cell"}, over(cells),
+        [](auto& s, Cell c) -> auto& { return s.inbox(c); },
+        [](const State&, Cell c, const Message& m) { return m.from != c; },
+        [](State& s, Cell, const Message& m) { s.memory = m.payload; });
   });
   const RecordedRule& rule = d.rules.front();
   CHECK(print(rule.trigger) == "inbox(cell)");
@@ -304,14 +313,16 @@ TEST_CASE("a field copied into a variable keeps its meaning when the field chang
 TEST_CASE("a variable assigned under a condition is a choice") {
   const RecordedRule rule = record_action([](State& s, Cell) {
     Value v(1);
-    K::when(s.busy, [&] { v = Value(2); }, [&] { v = s.memory; });
+    K::when(
+        s.busy, [&] { v = Value(2); }, [&] { v = s.memory; });
     s.memory = v;
   });
   CHECK(action_of(rule) == "memory = select(!busy, memory, select(busy, 2, 1))\n");
 }
 
 TEST_CASE("an index read from state selects a row, and is read itself") {
-  const RecordedRule rule = record_action([](State& s, Cell) { s.line(s.turn).valid = s.knows(s.turn, s.turn); });
+  const RecordedRule rule =
+      record_action([](State& s, Cell) { s.line(s.turn).valid = s.knows(s.turn, s.turn); });
   CHECK(action_of(rule) == "line(turn).valid = knows(turn, turn)\n");
   CHECK(rule.reads == Paths{"turn", "knows(turn, turn)"});
   CHECK(rule.writes == Paths{"line(turn).valid"});
@@ -350,7 +361,8 @@ TEST_CASE("constants fold: what is switched off leaves no trace in a tree") {
           return (Bool(fault) || !s.line(c).valid) && !(Bool(fault) && s.busy) && (s.busy || Bool(fault));
         },
         [&](State& s, Cell c) {
-          K::when(Bool(fault), [&] { s.memory = 1; }, [&] { s.count = 1; });
+          K::when(
+              Bool(fault), [&] { s.memory = 1; }, [&] { s.count = 1; });
           K::when(Bool(fault) && s.busy, [&] { s.busy = false; });
           s.line(c).valid = K::select(Bool(fault), s.busy, s.line(c).valid);
         });
@@ -526,7 +538,8 @@ TEST_CASE("an order among interchangeable indices is found wherever it hides in 
     return recorded::make(Op::less, recorded::bool_type, {a, recorded::constant(cell, "0")});
   };
   RecordedRule nested;
-  nested.guard = recorded::negation(recorded::conjunction(recorded::constant(recorded::bool_type, "x"), ordered()));
+  nested.guard =
+      recorded::negation(recorded::conjunction(recorded::constant(recorded::bool_type, "x"), ordered()));
   recorded::check_laws(nested);
   CHECK(nested.problems.size() == 2);
 

@@ -76,7 +76,8 @@ Program program_of(const std::string& test) {
   return files.tests.front()->program;
 }
 
-void check_ends(const std::string& test, const std::string& system, const std::vector<std::string>& faults = {}) {
+void check_ends(const std::string& test, const std::string& system,
+                const std::vector<std::string>& faults = {}) {
   const Program program = program_of(test);
   Subject subject = subject_named(system);
   subject.options.faults = faults;
@@ -93,21 +94,47 @@ const std::vector<std::string> quick_release_variants{"quick-release", "quick-re
                                                       "quick-release/split-fifo", "quick-release/lean"};
 
 // Two threads each, small enough to be explored without reductions, from every theme and placement.
-const std::vector<std::string> small_tests{
-    "2+2w-host",          "add-store-agent",      "add-store-system",      "barrier-apart-agent",
-    "coww-host-reads",    "corr-agent",           "corr-neighbour-agent",  "corr-plain-agent",
-    "corr-wg",            "corw-host",            "corw-wg",               "cowr-add-agent",
-    "cowr-add-system",    "cowr-wg",              "flag-exchange-agent",   "fs-atomic-beside-data-agent",
-    "fs-own-words-host",  "fs-read-first-host",   "host-cpu-counter",      "kernel-overwrite-system",
-    "kernel-same-kernel", "last-arrival-host",    "lb-data-host-writes",   "lb-host",
-    "mp-barrier-wg",      "mp-fence-agent",       "mp-flag-in-block-host-reads", "mp-neighbour-host-reads",
-    "mp-neighbour-host-writes", "mp-stale-host-reads", "phases-barrier-wg", "rmw-after-own-store-agent",
-    "scope-mismatch-agent-host", "scope-promote-wg-host", "stale-barrier-wg"};
+const std::vector<std::string> small_tests{"2+2w-host",
+                                           "add-store-agent",
+                                           "add-store-system",
+                                           "barrier-apart-agent",
+                                           "coww-host-reads",
+                                           "corr-agent",
+                                           "corr-neighbour-agent",
+                                           "corr-plain-agent",
+                                           "corr-wg",
+                                           "corw-host",
+                                           "corw-wg",
+                                           "cowr-add-agent",
+                                           "cowr-add-system",
+                                           "cowr-wg",
+                                           "flag-exchange-agent",
+                                           "fs-atomic-beside-data-agent",
+                                           "fs-own-words-host",
+                                           "fs-read-first-host",
+                                           "host-cpu-counter",
+                                           "kernel-overwrite-system",
+                                           "kernel-same-kernel",
+                                           "last-arrival-host",
+                                           "lb-data-host-writes",
+                                           "lb-host",
+                                           "mp-barrier-wg",
+                                           "mp-fence-agent",
+                                           "mp-flag-in-block-host-reads",
+                                           "mp-neighbour-host-reads",
+                                           "mp-neighbour-host-writes",
+                                           "mp-stale-host-reads",
+                                           "phases-barrier-wg",
+                                           "rmw-after-own-store-agent",
+                                           "scope-mismatch-agent-host",
+                                           "scope-promote-wg-host",
+                                           "stale-barrier-wg"};
 
 // What most of them are too large for when a sanitizer slows the run.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-const std::vector<std::string> tests{"add-store-system", "corr-plain-agent", "corr-wg", "cowr-add-agent",
-                                     "flag-exchange-agent", "mp-neighbour-host-reads", "stale-barrier-wg"};
+const std::vector<std::string> tests{"add-store-system", "corr-plain-agent",    "corr-wg",
+                                     "cowr-add-agent",   "flag-exchange-agent", "mp-neighbour-host-reads",
+                                     "stale-barrier-wg"};
 #else
 const std::vector<std::string>& tests = small_tests;
 #endif
@@ -142,8 +169,8 @@ TEST_CASE("the reductions keep the ends of programs on systems with a mistake, o
   const std::vector<std::pair<std::string, std::vector<std::string>>> chosen{
       {"quick-release", {"cowr-add-agent", "kernel-write-read-system", "corr-host-reads", "corr-wg"}},
       {"write-through",
-       {"cowr-add-agent", "kernel-write-read-agent", "corr-host-reads", "fs-swap-agent", "rmw-after-own-store-agent",
-        "mp-neighbour-system", "kernel-neighbour-agent"}}};
+       {"cowr-add-agent", "kernel-write-read-agent", "corr-host-reads", "fs-swap-agent",
+        "rmw-after-own-store-agent", "mp-neighbour-system", "kernel-neighbour-agent"}}};
   for (const auto& [system, names] : chosen) {
     for (const Fault& fault : find_system(system).faults) {
       for (const std::string& test : names) check_ends(test, system, {std::string(fault.name)});
@@ -163,7 +190,8 @@ TEST_CASE("each reduction makes some program's states fewer") {
 }
 
 TEST_CASE("where final memory is not observed only registers are kept, and those of every end") {
-  const auto registers = [](const Program& program, Subject subject, bool observed, const Reductions& reductions) {
+  const auto registers = [](const Program& program, Subject subject, bool observed,
+                            const Reductions& reductions) {
     subject.program = std::make_shared<const Program>(program);
     subject.options.reductions = reductions;
     subject.options.memory_observed = observed;
@@ -184,7 +212,8 @@ TEST_CASE("where final memory is not observed only registers are kept, and those
     return ends;
   };
   for (const std::string system : {"quick-release", "quick-release/as-printed", "write-through", "sc"}) {
-    for (const std::string test : {"corr-wg", "cowr-add-agent", "mp-neighbour-host-writes", "kernel-write-read-agent"}) {
+    for (const std::string test :
+         {"corr-wg", "cowr-add-agent", "mp-neighbour-host-writes", "kernel-write-read-agent"}) {
       INFO(test << " on " << system);
       const Program program = program_of(test);
       CHECK(registers(program, subject_named(system), false, {}) ==

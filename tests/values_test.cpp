@@ -27,7 +27,8 @@ Program one_thread(const std::string& initial, const std::vector<std::string>& c
 Program placed(const std::string& columns, int threads) {
   std::string code;
   for (int t = 0; t < threads; ++t) code += std::string(t == 0 ? " " : "| ") + "st x, 1 ";
-  return parse_litmus("HRF t\n{ x = 0; }\n " + columns + " ;\n" + code + ";\nforall (true)\n", "t.litmus").program;
+  return parse_litmus("HRF t\n{ x = 0; }\n " + columns + " ;\n" + code + ";\nforall (true)\n", "t.litmus")
+      .program;
 }
 
 std::string range_of(const Program& program) {
@@ -156,7 +157,8 @@ TEST_CASE("work-groups and agents are numbered in the order in which threads nam
   const PlacementTable table =
       place(placed("P0@wg 7,agent 3 | P1@host | P2@wg 2,agent 3 | P3@wg 7,agent 3 | P4@wg 2,agent 0", 5));
   CHECK(table.host == std::vector<bool>{false, true, false, false, false});
-  CHECK(table.cu_of_thread == std::vector<int>{0, 0, 1, 0, 2});  // a work-group of another agent is another one
+  CHECK(table.cu_of_thread ==
+        std::vector<int>{0, 0, 1, 0, 2});  // a work-group of another agent is another one
   CHECK(table.agent_of_cu == std::vector<int>{0, 0, 1});
   CHECK(table.cus == 3);
   CHECK(table.agents == 2);
@@ -173,7 +175,8 @@ TEST_CASE("a machine has at least one of everything, and two words in a block") 
 }
 
 TEST_CASE("blocks, words and registers are as many as the program needs") {
-  const PlacementTable table = place(one_thread("block a b c; d = 0; e = 0;", {"ld r0, a", "ld r1, c", "ld r2, e"}));
+  const PlacementTable table =
+      place(one_thread("block a b c; d = 0; e = 0;", {"ld r0, a", "ld r1, c", "ld r2, e"}));
   CHECK(table.blocks == 3);
   CHECK(table.words == 3);
   CHECK(table.registers == 3);
@@ -228,13 +231,16 @@ TEST_CASE("a size that is unknown or does not fit is refused with a remedy") {
   };
   CHECK(refusal({}) == "no error");
   CHECK(refusal({{"s-fifo1-entries", 4}, {"cu", 3}}) == "no error");
-  CHECK(refusal({{"s-fifo1-entries", 5}}) == "size s-fifo1-entries=5 is not between 1 and the built capacity 4");
-  CHECK(refusal({{"link1-messages", 0}}) == "size link1-messages=0 is not between 1 and the built capacity 2");
+  CHECK(refusal({{"s-fifo1-entries", 5}}) ==
+        "size s-fifo1-entries=5 is not between 1 and the built capacity 4");
+  CHECK(refusal({{"link1-messages", 0}}) ==
+        "size link1-messages=0 is not between 1 and the built capacity 2");
   CHECK(refusal({{"thread", 1}}) == "size thread=1 is below the 2 that the program needs");
   CHECK(refusal({{"cu", 1}}) == "size cu=1 is below the 2 that the program needs");
   CHECK(refusal({{"s-fifo1-entry", 2}}) == "unknown size 's-fifo1-entry'");
-  CHECK(hint_of([&] { build(program, "quick-release", {{"s-fifo1-entriess", 2}}); }) ==
-        "did you mean 's-fifo1-entries'?");
+  CHECK(hint_of([&] {
+          build(program, "quick-release", {{"s-fifo1-entriess", 2}});
+        }) == "did you mean 's-fifo1-entries'?");
 }
 
 TEST_CASE("an unknown system, variant or fault is refused with the nearest name") {
@@ -255,7 +261,8 @@ TEST_CASE("faults and variants are numbered in the order in which they are liste
     CHECK(fault_mask(entry, std::vector{std::string(entry.faults[i].name)}) == std::uint64_t{1} << i);
   }
   CHECK(fault_mask(entry, std::vector<std::string>{}) == 0);
-  CHECK(fault_mask(entry, std::vector{std::string(entry.faults[0].name), std::string(entry.faults[3].name)}) == 9);
+  CHECK(fault_mask(entry,
+                   std::vector{std::string(entry.faults[0].name), std::string(entry.faults[3].name)}) == 9);
   for (std::size_t i = 0; i < entry.variants.size(); ++i) {
     CHECK(variant_index(entry, entry.variants[i].name) == static_cast<int>(i));
   }

@@ -77,7 +77,7 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
                          variant_index(entry, options.variant), options.memory_observed);
   Reductions reductions = options.reductions;
-  reductions.links = reductions.links && !reorders_links(entry, options.faults);
+  reductions.links = reductions.links && !exposes_links(entry, options.faults);
   return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, std::move(text));
 }
 

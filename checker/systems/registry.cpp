@@ -68,10 +68,10 @@ std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> 
   return mask;
 }
 
-bool reorders_links(const SystemEntry& entry, std::span<const std::string> names) {
+bool exposes_links(const SystemEntry& entry, std::span<const std::string> names) {
   const std::uint64_t mask = fault_mask(entry, names);
   for (std::size_t i = 0; i < entry.faults.size(); ++i) {
-    if (((mask >> i) & 1U) != 0 && entry.faults[i].reorders_links) return true;
+    if (((mask >> i) & 1U) != 0 && entry.faults[i].exposes_links) return true;
   }
   return false;
 }
@@ -131,7 +131,10 @@ bool loops(const Thread& thread) {
 ValueRange values_of(const Program& program) {
   std::int64_t low = 0;
   std::int64_t high = 1;
-  std::int64_t growth = 0;  // by sums with constants outside loops
+  std::int64_t growth = 0;   // by sums with constants outside loops
+  std::int64_t largest = 0;  // of these
+  int sums = 0;
+  bool mirrored = false;  // a difference has its constant on the left
   bool bitwise = false;
   bool unbounded = false;
   const auto see = [&](std::int64_t v) {
@@ -148,21 +151,42 @@ ValueRange values_of(const Program& program) {
       const Growth g = growth_of(i);
       bitwise |= g == Growth::bitwise;
       unbounded |= g == Growth::unbounded || (g == Growth::by_constant && repeats);
-      if (g == Growth::by_constant) growth += std::max(magnitude(i.a), magnitude(i.b));
+      if (g != Growth::by_constant) continue;
+      const std::int64_t by = std::max(magnitude(i.a), magnitude(i.b));
+      growth += by;
+      largest = std::max(largest, by);
+      ++sums;
+      mirrored |=
+          i.opcode == Opcode::arithmetic && i.arithmetic == ArithmeticFunction::subtract && i.b.is_register;
     }
   }
-  high += growth;
-  if (growth > 0) low -= growth;
+  const auto widen = [&](std::int64_t by) {
+    if (by == 0 && !mirrored) return;
+    const std::int64_t most = std::max(high, -low);
+    high = (mirrored ? most : high) + by;
+    low = mirrored ? -high : low - by;
+  };
+  // and, or and xor of values below a power of two stay below it.
+  const auto close_under_bits = [&] {
+    const auto ceiling =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(high + 1, -low))));
+    high = ceiling - 1;
+    if (low < 0) low = -ceiling;
+  };
+  if (bitwise) {
+    close_under_bits();
+    // Each sum may follow and precede others of either sort.
+    for (int i = 0; i < sums && high < std::numeric_limits<std::int32_t>::max(); ++i) {
+      widen(largest);
+      close_under_bits();
+    }
+  } else {
+    widen(growth);
+  }
   if (unbounded) {
     low = std::min<std::int64_t>(low, std::numeric_limits<std::int16_t>::min());
     high = std::max<std::int64_t>(high, std::numeric_limits<std::int16_t>::max());
-  }
-  if (bitwise) {
-    // and, or and xor of values below a power of two stay below it.
-    const auto ceiling =
-        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(high, -low) + 1)));
-    high = ceiling - 1;
-    if (low < 0) low = -ceiling;
+    if (bitwise) close_under_bits();
   }
   const auto clamp = [](std::int64_t v) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(v, std::numeric_limits<std::int32_t>::min(),

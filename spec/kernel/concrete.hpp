@@ -179,11 +179,12 @@ class Concrete {
   // A word of data, as programs compute with.
   struct Value {
     static constexpr bool is_leaf = true;
+    static constexpr bool is_word = true;  // bounded by the run's ValueRange
     std::int32_t v = 0;
     static constexpr unsigned bits(const Concrete& k) { return k.value_bits; }
     [[nodiscard]] constexpr std::uint64_t encode(const Concrete& k) const {
       k.check_value(v);
-      return static_cast<std::uint32_t>(v - k.value_range.low);
+      return static_cast<std::uint64_t>(std::int64_t{v} - k.value_range.low);
     }
     constexpr void decode(const Concrete& k, std::uint64_t code) {
       v = static_cast<std::int32_t>(static_cast<std::int64_t>(code) + k.value_range.low);

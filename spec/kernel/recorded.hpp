@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -174,22 +175,31 @@ class Recorder {
   std::vector<Statement> take_action() { return std::move(root_); }
   std::vector<std::string> take_problems() { return std::move(problems_); }
 
- private:
   // A value that was read before a write of the same field and is used after it would mean two things.
-  void check_reads(const Statement& statement) {
-    const auto check = [&](const auto& self, const Expression& e) -> void {
-      if (!e) return;
-      if (e->op == Op::read) {
-        const std::string text = print(e->path);
-        for (const auto& [when, path] : written_) {
-          if (when > e->time && text == path)
-            problems_.push_back("uses " + text + " as it was before it changed");
-        }
+  void check_reads(const Expression& e) {
+    if (!e) return;
+    if (e->op == Op::read || e->op == Op::contains) {
+      const std::string text = print(e->path);
+      for (const auto& [when, path] : written_) {
+        // A queue is written as a whole and read through its parts.
+        if (when > e->time && (text == path || text.starts_with(path + ".")))
+          problems_.push_back("uses " + text + " as it was before it changed");
       }
-      for (const Expression& child : e->children) self(self, child);
-    };
-    check(check, statement.value);
-    for (const auto& [name, value] : statement.row) check(check, value);
+    }
+    check_indices(e->path);
+    for (const Expression& child : e->children) check_reads(child);
+  }
+
+ private:
+  void check_reads(const Statement& statement) {
+    check_indices(statement.target);
+    check_reads(statement.value);
+    for (const auto& [name, value] : statement.row) check_reads(value);
+  }
+  void check_indices(const Path& path) {
+    for (const Segment& segment : path) {
+      for (const Expression& index : segment.index) check_reads(index);
+    }
   }
 
   inline static thread_local Recorder* active_ = nullptr;
@@ -572,6 +582,7 @@ class Recorded {
     recorded::Statement statement;
     statement.kind = recorded::Statement::Kind::when;
     statement.value = c;
+    recorder.check_reads(c);
     statement.then = recorder.block(c, then);
     statement.otherwise = recorder.block(recorded::negation(c), otherwise);
     if (!statement.then.empty() || !statement.otherwise.empty()) recorder.add_block(std::move(statement));
@@ -669,6 +680,7 @@ class Recorded {
     node->op = Op::contains;
     node->type = recorded::bool_type;
     node->path = fifo.path();
+    node->time = recorded::Recorder::current().time();
     node->children = {Bool(f(fifo.entry("entry"))).value()};
     return Bool(Expression(node));
   }
@@ -834,13 +846,18 @@ class RecordRules {
     Recorder recorder;
     State state;
     K::bind_to(state, {});
-    [&](auto... i) {
-      recorder.begin_guard();
-      recorded.trigger = trigger(state, i...);
-      recorded.guard = guard(state, i...).value();
-      recorder.end_guard();
-      action(state, i...);
-    }(K::template variable<Tags>(recorder.fresh(Tags::name))...);
+    // Braces, unlike a call's parentheses, evaluate from left to right.
+    const std::tuple<typename K::template Ix<Tags>...> parameters{
+        K::template variable<Tags>(recorder.fresh(Tags::name))...};
+    std::apply(
+        [&](const auto&... i) {
+          recorder.begin_guard();
+          recorded.trigger = trigger(state, i...);
+          recorded.guard = guard(state, i...).value();
+          recorder.end_guard();
+          action(state, i...);
+        },
+        parameters);
     recorded.action = recorder.take_action();
     recorded.problems = recorder.take_problems();
     collect_reads(recorded.guard, recorded.reads);

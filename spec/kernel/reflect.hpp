@@ -136,6 +136,7 @@ struct Layout {
     std::uint8_t shift = 0;    // bits into that word
     std::uint8_t size = 0;     // bytes in the struct: 1 unsigned, 2 and 4 signed
     bool straddles = false;    // goes on in the next word
+    bool is_word = false;      // a word of data, which the run's ValueRange bounds
   };
   std::vector<Field> fields;
   std::vector<std::int32_t> field_at;  // by byte of the struct: index into fields, or -1
@@ -156,9 +157,13 @@ Layout layout_of(const K& k) {
                                               reinterpret_cast<const char*>(&state));
     field.size = sizeof leaf;
     field.mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-    field.word = static_cast<std::uint16_t>(position / 64);
-    field.shift = static_cast<std::uint8_t>(position % 64);
+    // A field without bits has no word of its own; the first one always exists.
+    field.word = static_cast<std::uint16_t>(bits == 0 ? 0 : position / 64);
+    field.shift = static_cast<std::uint8_t>(bits == 0 ? 0 : position % 64);
     field.straddles = position % 64 + bits > 64;
+    field.is_word = requires {
+      leaf.is_word;
+    };
     leaf.decode(k, 0);
     field.bias = static_cast<std::int32_t>(leaf.v);
     for (std::size_t byte = 0; byte < sizeof leaf; ++byte) {
@@ -230,7 +235,7 @@ inline void repack(const K& k, const Layout& layout, const State& before, const 
     if (index < 0) return byte + 1;
     const Layout::Field& field = layout.fields[static_cast<std::size_t>(index)];
     const std::int64_t value = detail::field_value(new_bytes + field.offset, field.size);
-    if (field.size == sizeof(std::int32_t)) k.check_value(static_cast<std::int32_t>(value));
+    if (field.is_word) k.check_value(static_cast<std::int32_t>(value));
     const auto difference =
         static_cast<std::uint64_t>(value - detail::field_value(old_bytes + field.offset, field.size));
     if (!field.straddles) {

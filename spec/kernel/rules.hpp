@@ -31,8 +31,8 @@ enum class Urgency : std::uint8_t {
   none,
   local,  // once enabled it stays enabled, only enables others, and nobody can tell when it happens: a
           // thread's own moves and branches, handing a request to the port, taking an acknowledgement
-  link,  // delivers the head of an ordered link that nothing overtakes; at once unless several could be
-         // delivered, or the rule's own `unseen` says that somebody could tell
+  link,   // delivers the head of an ordered link that nothing overtakes; at once unless several could be
+          // delivered, or the rule's own `unseen` says that somebody could tell
 };
 
 struct Rule {
@@ -49,7 +49,7 @@ struct Rule {
 struct Fault {
   std::string_view name;
   std::string_view what;
-  bool reorders_links = false;  // links no longer keep order, so their deliveries are never urgent
+  bool exposes_links = false;  // somebody can tell when links deliver: never urgent then
 };
 struct Variant {
   std::string_view name;

@@ -161,7 +161,7 @@ inline constexpr std::array faults{
     Fault{"atomic-overtakes-write", "an RMW leaves dirty words of its block behind in the write caches"},
     Fault{"atomic-invalidates-nothing", "an RMW at the directory leaves copies in the read caches"},
     Fault{"host-release-does-not-wait", "a CPU release does not wait for the invalidations of its writes"},
-    Fault{"early-acknowledgement", "a system release is acknowledged when its marker leaves S-FIFO2"},
+    Fault{"early-acknowledgement", "a system release is acknowledged when its marker leaves S-FIFO2", true},
     Fault{"invalidations-not-awaited", "a release is acknowledged while its invalidations are on their way"},
     Fault{"mask-ignored", "wL1 writes through whole blocks, not the dirty words"},
     Fault{"entry-lost", "a replacement in wL1 dequeues the head of S-FIFO1"},

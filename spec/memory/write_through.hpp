@@ -73,7 +73,7 @@ enum class FaultName : std::uint8_t {
   cpu_not_invalidated,
 };
 inline constexpr std::array faults{
-    Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent"},
+    Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent", true},
     Fault{"early-acknowledgement", "a system release is acknowledged at L2"},
     Fault{"acquire-keeps-l1", "an acquire does not invalidate L1"},
     Fault{"acquire-keeps-l2", "an acquire at system scope does not invalidate L2"},
