@@ -69,8 +69,9 @@ std::vector<std::uint64_t> codes_of(const K& k, const State& state) {
   return codes;
 }
 
+// Not inlined: where the compiler sees the size, it warns of words that no field reaches.
 template <class K, class State>
-Words packed(const K& k, const State& state) {
+[[gnu::noinline]] Words packed(const K& k, const State& state) {
   Words words((packed_bits<K, State>(k) + 63) / 64, 0);
   pack(k, state, words.data());
   return words;

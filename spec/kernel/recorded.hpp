@@ -717,7 +717,7 @@ class Recorded {
 
  private:
   template <class Tag>
-  inline static thread_local int extent_of = 0;
+  inline static thread_local int extent_of = Sizes::template capacity<Tag>();
 
   template <class Tag, class F>
   static Bool quantified(Op op, F&& f) {
