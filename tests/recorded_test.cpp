@@ -379,6 +379,13 @@ TEST_CASE("constants fold: what is switched off leaves no trace in a tree") {
   CHECK(off.writes == Paths{"count", "line(cell).valid"});
 }
 
+TEST_CASE("what is denied twice is said once") {
+  const RecordedRule rule = record(
+      over(cells), [](const State& s, Cell) { return !(!s.busy) && !(!(!(s.count < 3))); },
+      [](State&, Cell) {});
+  CHECK(guard_of(rule) == "busy && !(count < 3)");
+}
+
 TEST_CASE("comparing two constants folds, whatever they are constants of") {
   const recorded::Recorder recorder;
   const Bool red(K::Enum<Colour>(Colour::red) == K::Enum<Colour>(Colour::red));
