@@ -14,6 +14,7 @@ struct Command {
 
 Command add_litmus(CLI::App& lockstep);
 Command add_check(CLI::App& lockstep);
+Command add_prove(CLI::App& lockstep);
 Command add_replay(CLI::App& lockstep);
 Command add_explain(CLI::App& lockstep);
 Command add_list(CLI::App& lockstep);

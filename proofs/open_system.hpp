@@ -1,0 +1,73 @@
+// A memory system with the most general client and a history, as something to be proved. Included by the
+// translation unit of each system in proofs/systems only.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/systems/sizes.hpp"
+#include "proofs/history.hpp"
+#include "proofs/proof_system.hpp"
+#include "spec/program/client.hpp"
+
+namespace lockstep {
+
+template <class Info, class K, template <class> class History, template <class> class Lemmas>
+using ProvedMemory = WithLemmas<WithHistory<OpenSystem<Info, K>, History>, Lemmas>;
+
+// The smallest machine that a protocol's lemmas can be wrong on: two CUs of one agent, a thread on each, two
+// blocks of two words.
+template <class Sizes>
+void machine_to_prove(Sizes& sizes) {
+  sizes.visit([]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, ShapeTag>) size = std::min(2, size);
+  });
+  sizes.template set<AgentTag>(1);
+}
+
+template <class Info, template <class> class History, template <class> class Lemmas>
+std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const SystemOptions& options,
+                                                 bool any_size) {
+  using Sizes = ClientSizes<Info, FullCapacities>;
+  using Terms = Symbolic<Sizes>;
+  using Numbers = Concrete<Sizes>;
+  const int variant = variant_index(entry, options.variant);
+  const std::uint64_t faults = fault_mask(entry, options.faults);
+  Sizes sizes;
+  machine_to_prove(sizes);
+  Info::default_sizes(sizes, variant);
+  apply_sizes(sizes, options, [](auto) { return false; });
+  // Any placement: who sits where is a function that nothing is known of.
+  const auto make = [=] {
+    Machine<Terms> machine;
+    machine.cu_of.name = "cu_of";
+    machine.work_group_of.name = "work_group_of";
+    machine.agent_of.name = "agent_of";
+    machine.is_host.name = "is_host";
+    OpenSystem<Info, Terms> open(Terms(sizes), machine, faults, variant, Watch::first_word);
+    return ProvedMemory<Info, Terms, History, Lemmas>(
+        WithHistory<OpenSystem<Info, Terms>, History>(std::move(open)));
+  };
+  // The explorer's machine: a thread on each CU, one block of one word.
+  const auto explore = [=]() -> std::unique_ptr<Model> {
+    Numbers k;
+    k.sizes = sizes;
+    k.sizes.template set<ThreadTag>(2);
+    k.sizes.template set<CuTag>(2);
+    k.sizes.template set<AgentTag>(1);
+    k.sizes.template set<BlockTag>(1);
+    k.sizes.template set<WordTag>(1);
+    k.set_value_range({0, 1});
+    Machine<Numbers> machine{};
+    for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
+    OpenSystem<Info, Numbers> open(k, machine, faults, variant, Watch::first_word);
+    using Proved = ProvedMemory<Info, Numbers, History, Lemmas>;
+    return std::make_unique<CompiledModel<Proved>>(
+        Proved(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
+  };
+  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(make, explore, any_size);
+}
+
+}  // namespace lockstep

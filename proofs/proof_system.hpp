@@ -1,0 +1,70 @@
+// From a system's header and its lemmas to something that can be proved: the one template of the prover.
+// Included by the translation unit of each system in proofs/systems only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "proofs/obligations.hpp"
+#include "proofs/prover.hpp"
+
+namespace lockstep {
+
+// `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
+// terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
+template <class System>
+class CompiledProof final : public ProofSubject {
+ public:
+  using Make = std::function<System()>;
+  using Explore = std::function<std::unique_ptr<Model>()>;
+  CompiledProof(Make make, Explore explore, bool any_size)
+      : make_(std::move(make)), explore_(std::move(explore)) {
+    const symbolic::Session session(any_size);
+    const System system = make_();
+    Count count;
+    system.rules(count);
+    rules_ = count.rules;
+    Names names;
+    system.invariants(names);
+    for (auto& name : names.names) lemmas_.push_back({std::move(name)});
+    typename System::Kind::Sizes sizes = system.kind().sizes;
+    sizes.visit([&]<class Tag>(Tag, int& size) { sizes_.emplace_back(std::string(Tag::name), size); });
+  }
+
+  [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
+  [[nodiscard]] std::size_t rules() const override { return rules_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return sizes_; }
+  void read(RuleVisitor& visitor) const override {
+    const System system = make_();
+    symbolic::ReadSystem<System>(system, visitor).read();
+  }
+  [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
+
+ private:
+  struct Count {
+    std::size_t rules = 0;
+    template <class... Rest>
+    void rule(const Rule&, Rest&&...) {
+      ++rules;
+    }
+    template <class... Rest>
+    void triggered(const Rule&, Rest&&...) {
+      ++rules;
+    }
+    template <class... Rest>
+    void deferrable(const Rule&, Rest&&...) {
+      ++rules;
+    }
+  };
+  using Names = symbolic::LemmaNames;
+
+  Make make_;
+  Explore explore_;
+  std::size_t rules_ = 0;
+  std::vector<ProofLemma> lemmas_;
+  std::vector<std::pair<std::string, int>> sizes_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,374 @@
+#include "proofs/prover.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/support/jobs.hpp"
+#include "proofs/second_solver.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using symbolic::Arguments;
+using symbolic::Cell;
+using symbolic::Domain;
+using symbolic::Session;
+using symbolic::Term;
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// ---- counterexamples -------------------------------------------------------------------------------------
+
+// The members of an index type that a model tells apart.
+std::vector<Term> members_of(const Domain& domain, z3::model& model) {
+  Session& session = Session::current();
+  std::vector<Term> members;
+  if (domain.kind != Domain::Kind::any) {
+    for (int i = 0; i < domain.size; ++i) members.push_back(session.member(domain, i));
+    return members;
+  }
+  z3::context& c = session.context();
+  for (unsigned i = 0; i < Z3_model_get_num_sorts(c, model); ++i) {
+    const z3::sort sort(c, Z3_model_get_sort(c, model, i));
+    if (sort.name().str() != domain.name) continue;
+    const z3::expr_vector universe(c, Z3_model_get_sort_universe(c, model, sort));
+    for (unsigned n = 0; n < universe.size(); ++n) members.push_back(universe[static_cast<int>(n)]);
+  }
+  return members;
+}
+
+std::string text_of(const Term& value, const Domain& domain, z3::model& model) {
+  const Term v = model.eval(value, true);
+  switch (domain.kind) {
+    case Domain::Kind::boolean:
+      return v.is_true() ? "true" : "false";
+    case Domain::Kind::finite: {
+      unsigned n = 0;
+      if (!v.is_numeral_u(n)) return "?";
+      return n < domain.members.size() ? domain.members[n] : std::to_string(n);
+    }
+    case Domain::Kind::word: {
+      unsigned n = 0;
+      return v.is_numeral_u(n) ? std::to_string(static_cast<std::int32_t>(n)) : "?";
+    }
+    case Domain::Kind::integer:
+      return v.to_string();
+    case Domain::Kind::any: {
+      const std::vector<Term> members = members_of(domain, model);
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        if (z3::eq(members[i], v)) return std::to_string(i);
+      }
+      return "?";
+    }
+  }
+  return "?";
+}
+
+void list_fields(const Cell& cell, z3::model& model, Arguments& arguments, const std::string& indices,
+                 std::vector<ProofField>& fields) {
+  if (arguments.size() == cell.indices.size()) {
+    const std::string path = indices.empty() ? cell.name : fmt::format("{}({})", cell.name, indices);
+    const std::string before = text_of(cell.before(arguments), cell.values, model);
+    const bool plain = cell.values.kind == Domain::Kind::boolean ? before == "false"
+                       : cell.values.kind == Domain::Kind::any   ? false
+                       : cell.values.members.empty()             ? before == "0"
+                                                                 : before == cell.values.members.front();
+    fields.push_back({path, before, text_of(cell.at(arguments), cell.values, model), plain});
+    return;
+  }
+  const std::vector<Term> members = members_of(cell.indices[arguments.size()], model);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    arguments.push_back(members[i]);
+    list_fields(cell, model, arguments, fmt::format("{}{}{}", indices, indices.empty() ? "" : ",", i),
+                fields);
+    arguments.pop_back();
+  }
+}
+
+CounterexampleToInduction counterexample(const ReadRule& rule, z3::model model) {
+  CounterexampleToInduction found;
+  std::string parameters;
+  for (const ReadRule::Parameter& p : rule.parameters) {
+    parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", p.domain.name,
+                              text_of(p.term, p.domain, model));
+  }
+  found.rule = parameters.empty() ? rule.name : fmt::format("{} ({})", rule.name, parameters);
+  for (const auto& [name, cell] : rule.store->cells()) {
+    Arguments arguments;
+    list_fields(*cell, model, arguments, {}, found.fields);
+  }
+  return found;
+}
+
+// ---- putting obligations to solvers ----------------------------------------------------------------------
+
+std::string file_name(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
+
+class Prover {
+ public:
+  Prover(const ProofSubject& subject, const ProveOptions& options)
+      : subject_(subject), options_(options), directory_(options.smt_directory) {
+    if (!options_.recheck.empty()) {
+      second_.emplace(options_.recheck, options_.seconds_each);
+      if (directory_.empty()) {
+        temporary_.emplace();
+        directory_ = temporary_->path();
+      }
+    }
+    if (!directory_.empty()) std::filesystem::create_directories(directory_);
+  }
+
+  ProofResult run() {
+    const Clock::time_point start = Clock::now();
+    ProofResult result;
+    result.lemmas = subject_.lemmas();
+    // One job for the starts, one for each rule: each has terms and a solver of its own.
+    const std::size_t jobs = subject_.rules() + 1;
+    std::vector<std::vector<Obligation>> found(jobs);
+    const unsigned threads =
+        options_.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.threads;
+    run_jobs(
+        jobs, threads, [&](std::size_t job) { found[job] = work(job); },
+        [&] {
+          if (options_.on_progress) options_.on_progress(done_, jobs * result.lemmas.size());
+        });
+    for (std::vector<Obligation>& some : found) {
+      std::move(some.begin(), some.end(), std::back_inserter(result.obligations));
+    }
+    result.seconds = since(start);
+    result.interrupted = stop();
+    return result;
+  }
+
+ private:
+  class Visitor final : public RuleVisitor {
+   public:
+    Visitor(Prover& prover, std::size_t job, std::vector<Obligation>& found)
+        : prover_(prover), job_(job), found_(found) {}
+    bool wants_start(std::size_t) override { return job_ == 0; }
+    bool wants_rule(std::size_t number) override { return number + 1 == job_; }
+    void start(const ReadRule& rule) override { prover_.judge(rule, true, found_); }
+    void rule(const ReadRule& rule) override {
+      if (job_ == 1) prover_.judge_lemmas(rule, found_);
+      prover_.judge(rule, false, found_);
+    }
+
+   private:
+    Prover& prover_;
+    std::size_t job_;
+    std::vector<Obligation>& found_;
+  };
+
+  [[nodiscard]] bool stop() const {
+    return options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool wanted(const std::string& lemma) const {
+    return options_.only.empty() ||
+           std::find(options_.only.begin(), options_.only.end(), lemma) != options_.only.end();
+  }
+
+  std::vector<Obligation> work(std::size_t job) {
+    std::vector<Obligation> found;
+    Session session(options_.any_size);
+    Visitor visitor(*this, job, found);
+    subject_.read(visitor);
+    return found;
+  }
+
+  [[nodiscard]] z3::solver make_solver() const {
+    z3::context& context = Session::current().context();
+    z3::solver solver = options_.any_size ? z3::solver(context) : z3::solver(context, "QF_BV");
+    z3::params parameters(context);
+    parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
+    solver.set(parameters);
+    return solver;
+  }
+
+  void judge(const ReadRule& rule, bool start, std::vector<Obligation>& found) {
+    z3::solver solver = make_solver();
+    if (!start) {
+      for (const Term& lemma : rule.before) solver.add(lemma);
+      solver.add(rule.guard);
+    }
+    if (options_.check_vacuity && !start && options_.only.empty()) judge_possible(rule, solver, found);
+    const std::vector<ProofLemma>& lemmas = subject_.lemmas();
+    for (std::size_t i = 0; i < lemmas.size(); ++i) {
+      ++done_;
+      if (!wanted(lemmas[i].name)) continue;
+      found.push_back(judge(rule, solver, rule.after[i], lemmas[i].name));
+    }
+    if (!options_.only.empty()) return;
+    for (const Session::Requirement& requirement : rule.requirements) {
+      found.push_back(judge(rule, solver, requirement.holds, requirement.text));
+    }
+  }
+
+  // Lemmas that contradict each other, or a guard, would prove anything.
+  void judge_possible(const ReadRule& rule, z3::solver& solver, std::vector<Obligation>& found) {
+    if (stop()) return;
+    const Clock::time_point begin = Clock::now();
+    z3::check_result answer = z3::unknown;
+    try {
+      answer = solver.check();
+    } catch (const z3::exception&) {  // the obligations will say so
+    }
+    if (answer != z3::unsat) return;
+    Obligation o{rule.name, "can happen where the lemmas hold", ProofStatus::vacuous, {}, since(begin), 0, {},
+                 {}};
+    o.message = "the lemmas never let this rule happen, so they are kept by it for no reason";
+    found.push_back(std::move(o));
+  }
+  // A lemma that holds in every state that can be written down says nothing.
+  void judge_lemmas(const ReadRule& rule, std::vector<Obligation>& found) {
+    for (std::size_t i = 0; i < rule.before.size() && options_.check_vacuity && !stop(); ++i) {
+      const std::string& name = subject_.lemmas()[i].name;
+      if (!wanted(name)) continue;
+      const Clock::time_point begin = Clock::now();
+      z3::solver solver = make_solver();
+      solver.add(!rule.before[i]);
+      if (solver.check() != z3::unsat) continue;
+      Obligation o{"any state", name, ProofStatus::vacuous, {}, since(begin), 0, {}, {}};
+      o.message = "it holds in every state, reachable or not, so it says nothing";
+      found.push_back(std::move(o));
+    }
+  }
+
+  Obligation judge(const ReadRule& rule, z3::solver& solver, const Term& goal, const std::string& lemma) {
+    Obligation o;
+    o.rule = rule.name;
+    o.lemma = lemma;
+    if (stop()) return o;
+    if (goal.is_true()) {
+      o.status = ProofStatus::proved;
+      return o;
+    }
+    const Clock::time_point begin = Clock::now();
+    try {
+      solver.push();
+      solver.add(!goal);
+      const z3::check_result answer = solver.check();
+      o.seconds = since(begin);
+      switch (answer) {
+        case z3::unsat:
+          o.status = ProofStatus::proved;
+          break;
+        case z3::sat:
+          o.status = ProofStatus::refuted;
+          o.counterexample = counterexample(rule, solver.get_model());
+          break;
+        case z3::unknown:
+          o.status = ProofStatus::unknown;
+          o.message = "Z3 gave up: " + solver.reason_unknown();
+          break;
+      }
+      if (!directory_.empty()) write(o, solver);
+      solver.pop();
+    } catch (const z3::exception& e) {
+      o.status = ProofStatus::error;
+      o.message = fmt::format("Z3 failed: {}", e.msg());
+    }
+    if (second_ && o.status == ProofStatus::proved && !stop()) recheck(o);
+    return o;
+  }
+
+  void write(Obligation& o, z3::solver& solver) {
+    const std::size_t number = written_++;
+    o.file = (std::filesystem::path(directory_) /
+              fmt::format("{:04}-{}--{}.smt2", number, file_name(o.rule), file_name(o.lemma)))
+                 .string();
+    std::ofstream out(o.file);
+    out << fmt::format("; {}: {}\n; unsat means proved\n(set-logic ALL)\n", o.rule, o.lemma)
+        << solver.to_smt2();
+    if (!out.flush()) throw BadInput(fmt::format("cannot write {}", o.file));
+  }
+
+  void recheck(Obligation& o) {
+    const Clock::time_point begin = Clock::now();
+    const SecondOpinion opinion = second_->ask(o.file);
+    o.recheck_seconds = since(begin);
+    switch (opinion.answer) {
+      case SecondOpinion::Answer::unsat:
+        break;
+      case SecondOpinion::Answer::sat:
+        o.status = ProofStatus::disagree;
+        o.message = fmt::format("Z3 proved it, {} has a counterexample", options_.recheck);
+        break;
+      case SecondOpinion::Answer::unknown:
+        o.status = ProofStatus::unknown;
+        o.message = fmt::format("{} did not confirm it: {}", options_.recheck, opinion.message);
+        break;
+      case SecondOpinion::Answer::failed:
+        o.status = ProofStatus::error;
+        o.message = fmt::format("{} failed: {}", options_.recheck, opinion.message);
+        break;
+    }
+    if (temporary_) {
+      std::filesystem::remove(o.file);
+      o.file.clear();
+    }
+  }
+
+  const ProofSubject& subject_;
+  const ProveOptions& options_;
+  std::optional<SecondSolver> second_;
+  std::optional<TemporaryDirectory> temporary_;
+  std::string directory_;
+  std::atomic<std::size_t> done_{0};
+  std::atomic<std::size_t> written_{0};
+};
+
+}  // namespace
+
+std::string_view word(ProofStatus status) {
+  constexpr std::array<std::string_view, 7> words{"proved",   "refuted", "vacuous", "unknown",
+                                                  "disagree", "error",   "skipped"};
+  return words.at(static_cast<std::size_t>(status));
+}
+
+bool ProofResult::proved() const {
+  return !interrupted && count(ProofStatus::proved) == obligations.size();
+}
+std::size_t ProofResult::count(ProofStatus status) const {
+  return static_cast<std::size_t>(std::count_if(obligations.begin(), obligations.end(),
+                                                [&](const Obligation& o) { return o.status == status; }));
+}
+
+int exit_status(const ProofResult& result) {
+  if (result.interrupted) return 130;
+  if (result.count(ProofStatus::refuted) + result.count(ProofStatus::vacuous) +
+          result.count(ProofStatus::disagree) >
+      0)
+    return 1;
+  if (result.count(ProofStatus::error) > 0) return 2;
+  return result.proved() ? 0 : 3;
+}
+
+ProofResult prove(const ProofSubject& subject, const ProveOptions& options) {
+  return Prover(subject, options).run();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,117 @@
+// The prover: puts the obligations of a system to Z3, and to a second solver that has to agree.
+//
+// A lemma is proved when it holds at the start and every rule keeps it, given all lemmas before the rule: the
+// lemmas stand and fall together. An obligation that fails comes with a counterexample to induction, two
+// states and the rule between; the first of them need not be reachable.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explore/model.hpp"
+#include "checker/systems/registry.hpp"
+#include "proofs/obligations.hpp"
+
+namespace lockstep {
+
+struct ProofLemma {
+  std::string name;
+  bool property = false;  // the system's own invariant, not a lemma that serves its proof
+};
+
+// A system that can be proved, at the sizes, variant and faults it was asked for.
+class ProofSubject {
+ public:
+  ProofSubject() = default;
+  ProofSubject(const ProofSubject&) = delete;
+  ProofSubject& operator=(const ProofSubject&) = delete;
+  virtual ~ProofSubject() = default;
+  [[nodiscard]] virtual const std::vector<ProofLemma>& lemmas() const = 0;
+  [[nodiscard]] virtual std::size_t rules() const = 0;
+  // Of every index type, by name; a proof for any size does not look at those of open ones.
+  [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& sizes() const = 0;
+  // Reads the system's rules within the current session.
+  virtual void read(RuleVisitor& visitor) const = 0;
+  // The same system with its lemmas as invariants, for the explorer, at small sizes.
+  [[nodiscard]] virtual std::unique_ptr<Model> model() const = 0;
+};
+
+struct ProofEntry {
+  std::string_view system;
+  std::string_view theorem;   // what the lemmas amount to, in a sentence
+  std::string_view any_size;  // what "any size" covers; empty where it is not supported
+  // Throws BadInput on options that do not fit.
+  std::unique_ptr<ProofSubject> (*build)(const SystemOptions&, bool any_size) = nullptr;
+};
+std::span<const ProofEntry> proofs();
+// Throws BadInput with the nearest name.
+const ProofEntry& find_proof(std::string_view system);
+
+enum class ProofStatus : std::uint8_t {
+  proved,    // by Z3, and by the second solver where one was asked
+  refuted,   // a counterexample to induction, or to the start
+  vacuous,   // a lemma that says nothing, or a rule that the lemmas never let happen
+  unknown,   // a solver gave up or ran out of time
+  disagree,  // the solvers contradict each other
+  error,     // a solver failed
+  skipped,   // interrupted before
+};
+std::string_view word(ProofStatus status);
+
+struct ProofField {
+  std::string path;
+  std::string before;
+  std::string after;   // the same as before where the rule left it alone
+  bool plain = false;  // at the default that most fields are at
+};
+struct CounterexampleToInduction {
+  std::string rule;  // with its parameters
+  std::vector<ProofField> fields;
+};
+
+struct Obligation {
+  std::string rule;   // or "start"
+  std::string lemma;  // or what a rule must not do
+  ProofStatus status = ProofStatus::skipped;
+  std::string message;
+  double seconds = 0;
+  double recheck_seconds = 0;
+  std::string file;  // of its SMT-LIB text, where one was written
+  std::optional<CounterexampleToInduction> counterexample;
+};
+
+struct ProveOptions {
+  bool any_size = false;
+  unsigned threads = 0;           // 0: as many as the machine runs at once
+  double seconds_each = 60;       // for one obligation in one solver
+  std::string recheck;            // a second solver's command, "cvc5"; empty for none
+  std::string smt_directory;      // where obligations are written; empty: only while rechecking, elsewhere
+  std::vector<std::string> only;  // lemmas to prove (given all); empty for all
+  bool check_vacuity = true;
+  const std::atomic<bool>* interrupted = nullptr;
+  std::function<void(std::size_t done, std::size_t planned)> on_progress;
+};
+
+struct ProofResult {
+  std::vector<ProofLemma> lemmas;
+  std::vector<Obligation> obligations;
+  double seconds = 0;
+  bool interrupted = false;
+  [[nodiscard]] bool proved() const;
+  [[nodiscard]] std::size_t count(ProofStatus status) const;
+};
+
+// As for every command: 0, 1, 2 for a solver that failed, 3 for one that gave up, 130.
+int exit_status(const ProofResult& result);
+
+// Throws BadInput where the second solver is missing.
+ProofResult prove(const ProofSubject& subject, const ProveOptions& options);
+
+}  // namespace lockstep

@@ -1,0 +1,136 @@
+#include "proofs/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t width = 80;
+
+std::string cut(const std::string& text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  return text.substr(0, columns - 3) + "...";
+}
+
+struct Tally {
+  std::size_t obligations = 0;
+  std::size_t proved = 0;
+  double seconds = 0;
+};
+
+// A Maybe that holds nothing has an index that means nothing.
+bool meaningless(const ProofField& field, const std::set<std::string>& empty) {
+  const std::size_t at = field.path.find(".index");
+  return at != std::string::npos &&
+         empty.contains(field.path.substr(0, at) + ".has" + field.path.substr(at + 6));
+}
+
+std::string counterexample_text(const CounterexampleToInduction& c) {
+  std::set<std::string> empty;
+  for (const ProofField& field : c.fields) {
+    if (field.path.find(".has") != std::string::npos && field.before == "false" && field.after == "false")
+      empty.insert(field.path);
+  }
+  std::string held;
+  std::string changed;
+  for (const ProofField& field : c.fields) {
+    if (meaningless(field, empty)) continue;
+    if (field.before != field.after) {
+      changed += fmt::format("      {}: {} -> {}\n", field.path, field.before, field.after);
+    } else if (!field.plain) {
+      held += fmt::format("      {} = {}\n", field.path, field.before);
+    }
+  }
+  std::string text = "    In a state in which all lemmas hold, and what is not listed is at its default,\n";
+  text += held.empty() ? "      (nothing)\n" : held;
+  text += fmt::format("    {} fires and changes\n", c.rule);
+  text += changed.empty() ? "      (nothing)\n" : changed;
+  return text;
+}
+
+bool failed(const Obligation& o) {
+  return o.status != ProofStatus::proved && o.status != ProofStatus::skipped;
+}
+
+}  // namespace
+
+std::string proof_text(const ProofTitle& title, const ProofResult& result, bool all) {
+  std::string text = fmt::format("Prove {}\n  For       {}\n  Theorem   {}\n  Solvers   {}\n\n", title.system,
+                                 title.scope, title.theorem, title.solvers);
+  std::vector<std::string> order;
+  std::map<std::string, Tally> tallies;
+  for (const Obligation& o : result.obligations) {
+    const auto [at, fresh] = tallies.emplace(o.lemma, Tally{});
+    if (fresh) order.push_back(o.lemma);
+    ++at->second.obligations;
+    at->second.proved += o.status == ProofStatus::proved ? 1 : 0;
+    at->second.seconds += o.seconds + o.recheck_seconds;
+  }
+  constexpr std::size_t figures = 26;
+  text += fmt::format("{:<{}}{:>12}{:>14}\n", "Lemma, kept by every rule", width - figures, "proved", "time");
+  for (const std::string& lemma : order) {
+    const Tally& t = tallies[lemma];
+    text += fmt::format("{:<{}}{:>12}{:>12.2f} s\n", cut(lemma, width - figures - 1), width - figures,
+                        fmt::format("{} of {}", t.proved, t.obligations), t.seconds);
+  }
+  if (all) {
+    text += "\n";
+    for (const Obligation& o : result.obligations) {
+      text += fmt::format("{:<9} {:.3f} s  {}: {}{}\n", word(o.status), o.seconds + o.recheck_seconds, o.rule,
+                          o.lemma, o.file.empty() ? "" : fmt::format("  [{}]", o.file));
+    }
+  }
+  // The same lemma often fails of several rules for one reason: the first of each is shown whole.
+  std::map<std::string, int> shown;
+  for (const Obligation& o : result.obligations) {
+    if (!failed(o)) continue;
+    text += fmt::format("\n{}: \"{}\"\n    by the rule \"{}\"{}\n", word(o.status), o.lemma, o.rule,
+                        o.message.empty() ? "" : fmt::format(": {}", o.message));
+    if (o.counterexample && shown[o.lemma]++ == 0) text += counterexample_text(*o.counterexample);
+  }
+  std::string counts;
+  for (int s = 0; s <= static_cast<int>(ProofStatus::skipped); ++s) {
+    const auto status = static_cast<ProofStatus>(s);
+    if (const std::size_t n = result.count(status); n > 0)
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, word(status));
+  }
+  text += fmt::format("\n{}{} obligations: {}, {:.1f} s\n", result.proved() ? "Proved. " : "Not proved. ",
+                      result.obligations.size(), counts, result.seconds);
+  return text;
+}
+
+nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
+  nlohmann::json obligations = nlohmann::json::array();
+  for (const Obligation& o : result.obligations) {
+    nlohmann::json one{
+        {"rule", o.rule}, {"lemma", o.lemma}, {"verdict", word(o.status)}, {"seconds", o.seconds}};
+    if (o.recheck_seconds > 0) one["recheck_seconds"] = o.recheck_seconds;
+    if (!o.message.empty()) one["message"] = o.message;
+    if (!o.file.empty()) one["file"] = o.file;
+    if (o.counterexample) {
+      nlohmann::json fields = nlohmann::json::array();
+      for (const ProofField& f : o.counterexample->fields)
+        fields.push_back({{"path", f.path}, {"before", f.before}, {"after", f.after}});
+      one["counterexample"] = {{"rule", o.counterexample->rule}, {"fields", std::move(fields)}};
+    }
+    obligations.push_back(std::move(one));
+  }
+  return {{"schema", "lockstep.prove/1"},
+          {"system", title.system},
+          {"theorem", title.theorem},
+          {"for", title.scope},
+          {"solvers", title.solvers},
+          {"verdict", result.interrupted ? "interrupted"
+                      : result.proved()  ? "proved"
+                                         : "not proved"},
+          {"seconds", result.seconds},
+          {"obligations", std::move(obligations)}};
+}
+
+}  // namespace lockstep

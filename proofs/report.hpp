@@ -1,0 +1,22 @@
+// How the prover's results read, for people and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "proofs/prover.hpp"
+
+namespace lockstep {
+
+struct ProofTitle {
+  std::string system;  // with variant and faults
+  std::string theorem;
+  std::string scope;    // "any number of nodes", or the sizes
+  std::string solvers;  // "Z3", "Z3 and cvc5"
+};
+
+// A line for each lemma, then what failed; every obligation on a line where `all`.
+std::string proof_text(const ProofTitle& title, const ProofResult& result, bool all);
+nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result);
+
+}  // namespace lockstep

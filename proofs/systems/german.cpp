@@ -1,0 +1,46 @@
+#include "spec/examples/german.hpp"
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/systems/sizes.hpp"
+#include "proofs/lemmas/german.hpp"
+#include "proofs/proof_system.hpp"
+#include "proofs/systems/systems.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using german::Info;
+
+template <class K>
+using Proved = WithLemmas<german::Protocol<K>, german::Lemmas>;
+
+std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
+  using Sizes = Info::Sizes<FullCapacities>;
+  const SystemEntry entry = german_entry();
+  Sizes sizes;
+  Info::default_sizes(sizes, variant_index(entry, options.variant));
+  apply_sizes(sizes, options, [](auto) { return false; });
+  const auto faults = static_cast<std::uint32_t>(fault_mask(entry, options.faults));
+  return std::make_unique<CompiledProof<Proved<Symbolic<Sizes>>>>(
+      [=] {
+        return Proved<Symbolic<Sizes>>({Symbolic<Sizes>(sizes), faults});
+      },
+      [=]() -> std::unique_ptr<Model> {
+        german::Protocol<Concrete<Sizes>> protocol;
+        protocol.k.sizes = sizes;
+        protocol.fault_bits = faults;
+        return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
+            Proved<Concrete<Sizes>>(std::move(protocol)), Reductions::none());
+      },
+      any_size);
+}
+
+}  // namespace
+
+ProofEntry german_proof() {
+  return {"german", "an exclusive copy is the only copy, and every copy is current",
+          "any number of nodes and of data values", build};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,11 @@
+// The proofs that Lockstep ships, each in a translation unit of its own.
+#pragma once
+
+#include "proofs/prover.hpp"
+
+namespace lockstep {
+
+ProofEntry german_proof();
+ProofEntry write_through_proof();
+
+}  // namespace lockstep

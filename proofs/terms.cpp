@@ -1,0 +1,353 @@
+#include "proofs/terms.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "spec/kernel/index.hpp"
+
+namespace lockstep::symbolic {
+
+namespace {
+
+thread_local Session* active = nullptr;
+
+bool same(const Term& a, const Term& b) {
+  return z3::eq(a, b);
+}
+// Different numerals are different values.
+bool is_number(const Term& t) {
+  return t.is_numeral() || t.is_true() || t.is_false();
+}
+
+Term substituted(const Term& term, const Arguments& from, const Arguments& to) {
+  if (from.empty()) return term;
+  z3::expr_vector sources(term.ctx());
+  z3::expr_vector targets(term.ctx());
+  for (const Term& t : from) sources.push_back(t);
+  for (const Term& t : to) targets.push_back(t);
+  Term copy = term;
+  return copy.substitute(sources, targets);
+}
+
+unsigned bits_of(const Domain& domain) {
+  return std::max(1U, bits_for(static_cast<unsigned long long>(domain.size)));
+}
+
+}  // namespace
+
+// ---- folding ---------------------------------------------------------------------------------------------
+
+Term both(const Term& a, const Term& b) {
+  if (a.is_true() || b.is_false()) return b;
+  if (b.is_true() || a.is_false() || same(a, b)) return a;
+  return a && b;
+}
+Term either(const Term& a, const Term& b) {
+  if (a.is_false() || b.is_true()) return b;
+  if (b.is_false() || a.is_true() || same(a, b)) return a;
+  return a || b;
+}
+Term negation(const Term& a) {
+  if (a.is_true()) return a.ctx().bool_val(false);
+  if (a.is_false()) return a.ctx().bool_val(true);
+  if (a.is_not()) return a.arg(0);
+  return !a;
+}
+Term equal(const Term& a, const Term& b) {
+  if (same(a, b)) return a.ctx().bool_val(true);
+  if (is_number(a) && is_number(b)) return a.ctx().bool_val(false);
+  if (a.is_bool()) {
+    if (b.is_true()) return a;
+    if (b.is_false()) return negation(a);
+    if (a.is_true()) return b;
+    if (a.is_false()) return negation(b);
+  }
+  return a == b;
+}
+Term choice(const Term& condition, const Term& a, const Term& b) {
+  if (condition.is_true() || same(a, b)) return a;
+  if (condition.is_false()) return b;
+  if (a.is_bool()) {
+    if (a.is_true()) return either(condition, b);
+    if (a.is_false()) return both(negation(condition), b);
+    if (b.is_true()) return either(negation(condition), a);
+    if (b.is_false()) return both(condition, a);
+  }
+  return z3::ite(condition, a, b);
+}
+
+// ---- fields ----------------------------------------------------------------------------------------------
+
+Place Place::member(std::string_view part) const {
+  Place place = *this;
+  place.name = name.empty() ? std::string(part) : fmt::format("{}.{}", name, part);
+  return place;
+}
+
+Cell& Store::cell(const std::string& name, const std::vector<Domain>& indices, const Domain& values,
+                  const Term& otherwise) {
+  std::unique_ptr<Cell>& cell = cells_[name];
+  if (cell) return *cell;
+  cell = std::make_unique<Cell>(Cell{name, indices, values, {}, {}});
+  if (start_ == Start::defaults) {
+    cell->before = [otherwise](const Arguments&) { return otherwise; };
+  } else {
+    cell->before = [name, indices, values](const Arguments& arguments) {
+      return Session::current().base(name, indices, values, arguments);
+    };
+  }
+  cell->at = cell->before;
+  return *cell;
+}
+
+Store::Store(const Store& other, Start start) : start_(start) {
+  for (const auto& [name, cell] : other.cells_) {
+    auto& copy = cells_[name] = std::make_unique<Cell>(*cell);
+    copy->before = copy->at;
+  }
+}
+
+// ---- sessions --------------------------------------------------------------------------------------------
+
+Session::Session(bool any_size) : any_size_(any_size), previous_(std::exchange(active, this)) {}
+Session::~Session() {
+  active = previous_;
+}
+Session& Session::current() {
+  if (active == nullptr) throw std::logic_error("symbolic values exist only within a session");
+  return *active;
+}
+
+Store& Session::freeze() {
+  if (store_ == nullptr) throw std::logic_error("no state is held");
+  return *frozen_.emplace_back(std::make_unique<Store>(*store_, store_->start()));
+}
+
+z3::sort Session::sort(const Domain& domain) {
+  switch (domain.kind) {
+    case Domain::Kind::boolean:
+      return context_.bool_sort();
+    case Domain::Kind::finite:
+      return context_.bv_sort(bits_of(domain));
+    case Domain::Kind::any:
+      return context_.uninterpreted_sort(domain.name.c_str());
+    case Domain::Kind::word:
+      return context_.bv_sort(32);
+    case Domain::Kind::integer:
+      return context_.int_sort();
+  }
+  throw std::logic_error("a domain of no kind");
+}
+
+Term Session::member(const Domain& domain, int i) {
+  switch (domain.kind) {
+    case Domain::Kind::boolean:
+      return truth(i != 0);
+    case Domain::Kind::finite:
+      return context_.bv_val(static_cast<unsigned>(i), bits_of(domain));
+    case Domain::Kind::any:
+      if (i != 0) throw std::logic_error(fmt::format("member {} of '{}', of any size", i, domain.name));
+      return context_.constant(fmt::format("{}-0", domain.name).c_str(), sort(domain));
+    case Domain::Kind::word:
+      return context_.bv_val(i, 32);
+    case Domain::Kind::integer:
+      return context_.int_val(i);
+  }
+  throw std::logic_error("a domain of no kind");
+}
+
+// A variable's sort may hold more than its domain; what lies outside stands for a member, so that no range
+// has to be assumed.
+Term Session::range(const Term& term, const Domain& domain) {
+  if (domain.kind == Domain::Kind::finite && (1U << bits_of(domain)) != static_cast<unsigned>(domain.size)) {
+    return z3::ite(z3::ult(term, context_.bv_val(static_cast<unsigned>(domain.size), bits_of(domain))), term,
+                   member(domain, 0));
+  }
+  if (domain.kind == Domain::Kind::integer) {
+    return z3::ite(term >= domain.low && term <= domain.high, term, context_.int_val(domain.low));
+  }
+  return term;
+}
+
+Term Session::variable(const Domain& domain, const std::string& name) {
+  if (domain.kind == Domain::Kind::finite && domain.size == 1) return member(domain, 0);
+  return range(context_.constant(name.c_str(), sort(domain)), domain);
+}
+
+std::string Session::fresh(std::string_view name) {
+  const int n = ++names_[std::string(name)];
+  return n == 1 ? std::string(name) : fmt::format("{}{}", name, n);
+}
+
+Term Session::by_cases(const std::string& name, const std::vector<Domain>& from, const Domain& to,
+                       Arguments arguments, std::size_t next, std::string text) {
+  if (next == from.size()) {
+    return range(
+        context_.constant(text.empty() ? name.c_str() : fmt::format("{}({})", name, text).c_str(), sort(to)),
+        to);
+  }
+  const auto at = [&](int i) {
+    return by_cases(name, from, to, arguments, next + 1,
+                    fmt::format("{}{}{}", text, text.empty() ? "" : ",", i));
+  };
+  if (arguments[next].is_numeral()) return at(arguments[next].get_numeral_int());
+  Term result = at(0);
+  for (int i = 1; i < from[next].size; ++i) {
+    result = choice(equal(arguments[next], member(from[next], i)), at(i), result);
+  }
+  return result;
+}
+
+// At fixed sizes each field of each row is a variable of its own, so that what remains is propositional.
+Term Session::base(const std::string& name, const std::vector<Domain>& from, const Domain& to,
+                   const Arguments& arguments) {
+  if (to.kind == Domain::Kind::finite && to.size == 1) return member(to, 0);
+  if (!any_size_ || from.empty()) return by_cases(name, from, to, arguments, 0, {});
+  auto known = functions_.find(name);
+  if (known == functions_.end()) {
+    z3::sort_vector sorts(context_);
+    for (const Domain& domain : from) sorts.push_back(sort(domain));
+    known = functions_.emplace(name, context_.function(name.c_str(), sorts, sort(to))).first;
+  }
+  z3::expr_vector terms(context_);
+  for (const Term& term : arguments) terms.push_back(term);
+  return range(known->second(terms), to);
+}
+
+Term Session::rigid(const std::string& name, const std::vector<Domain>& from, const Domain& to,
+                    const Arguments& arguments) {
+  return base(name, from, to, arguments);
+}
+
+Term Session::path_since(std::size_t depth) {
+  Term all = truth(true);
+  for (std::size_t i = depth; i < conditions_.size(); ++i) all = both(all, conditions_[i]);
+  return all;
+}
+
+void Session::write(Cell& cell, const Arguments& arguments, const Term& value) {
+  Write write{&cell, {}, {}, path_since(0), value};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    write.points.emplace_back(arguments[i]);
+    if (!loops_.empty()) {
+      write.rows.push_back(context_.constant(fresh("row").c_str(), arguments[i].get_sort()));
+    }
+  }
+  note(write);
+  apply(write);
+}
+
+void Session::note(const Write& write) {
+  if (loops_.empty()) return;
+  loops_.back().before.emplace(write.cell, write.cell->at);
+  loops_.back().writes.push_back(write);
+}
+
+void Session::apply(const Write& write) {
+  write.cell->at = [write, before = write.cell->at](const Arguments& arguments) {
+    Term selected = write.guard;
+    Term value = write.value;
+    Arguments points;
+    for (const auto& point : write.points) points.push_back(point ? *point : Session::current().truth(true));
+    // Only what has been through a loop mentions rows.
+    if (!write.rows.empty()) {
+      selected = substituted(selected, write.rows, arguments);
+      value = substituted(value, write.rows, arguments);
+      for (Term& point : points) point = substituted(point, write.rows, arguments);
+    }
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (write.points[i]) selected = both(equal(arguments[i], points[i]), selected);
+    }
+    if (selected.is_true()) return value;
+    const Term old = before(arguments);
+    return choice(selected, value, old);
+  };
+}
+
+Term Session::begin_loop(const Domain& domain) {
+  const Term member = context_.constant(fresh(domain.name + "!").c_str(), sort(domain));
+  loops_.push_back({member, requirements_.size(), {}, {}});
+  return member;
+}
+
+void Session::end_loop() {
+  const Loop loop = std::move(loops_.back());
+  loops_.pop_back();
+  for (const auto& [cell, before] : loop.before) cell->at = before;
+  for (Write write : loop.writes) {
+    const auto mentions = [&](const Term& t) {
+      return !same(t, substituted(t, {loop.member}, {context_.constant("another", loop.member.get_sort())}));
+    };
+    std::size_t own = 0;
+    while (own < write.points.size() && !(write.points[own] && same(*write.points[own], loop.member))) ++own;
+    if (own < write.points.size()) {
+      const Arguments from{loop.member};
+      const Arguments to{write.rows[own]};
+      write.guard = substituted(write.guard, from, to);
+      write.value = substituted(write.value, from, to);
+      for (auto& point : write.points) {
+        if (point) point = substituted(*point, from, to);
+      }
+      write.points[own].reset();
+    } else {
+      // Not its own row, but the same for whichever member does it.
+      for (std::size_t i = 0; i < write.points.size(); ++i) {
+        if (!write.points[i] || !mentions(*write.points[i])) continue;
+        write.guard = both(equal(write.rows[i], *write.points[i]), write.guard);
+        write.points[i].reset();
+      }
+      if (mentions(write.value)) {
+        throw std::logic_error(
+            fmt::format("a loop writes {}, which is not a row of its own", write.cell->name));
+      }
+      if (mentions(write.guard)) write.guard = z3::exists(loop.member, write.guard);
+    }
+    note(write);
+    apply(write);
+  }
+  for (std::size_t i = loop.requirements; i < requirements_.size(); ++i) {
+    requirements_[i].holds = z3::forall(loop.member, requirements_[i].holds);
+  }
+}
+
+void Session::require(const Term& what, const std::string& text) {
+  const Term holds = either(negation(path_since(0)), what);
+  if (!holds.is_true()) requirements_.push_back({holds, text});
+}
+std::vector<Session::Requirement> Session::take_requirements() {
+  return std::exchange(requirements_, {});
+}
+
+// ---- scalars ---------------------------------------------------------------------------------------------
+
+Scalar::Scalar(Term value)
+    : value_(std::move(value)), depth_(Session::current().depth()), loops_(Session::current().loops()) {}
+Scalar::Scalar(const Scalar& other) : Scalar(other.term()) {}
+Scalar& Scalar::operator=(const Scalar& other) {
+  if (this != &other) assign(other.term());
+  return *this;
+}
+
+Term Scalar::term() const {
+  return cell_ == nullptr ? value_ : cell_->at(arguments_);
+}
+
+void Scalar::assign(const Term& value) {
+  Session& session = Session::current();
+  if (cell_ != nullptr) {
+    session.write(*cell_, arguments_, value);
+    return;
+  }
+  if (session.loops() > loops_)
+    throw std::logic_error("a loop carries a value from one iteration to the next");
+  value_ = choice(session.path_since(depth_), value, value_);
+}
+
+void Scalar::bind_to_cell(const Place& place, const Domain& values) {
+  cell_ = &place.store->cell(place.name, place.indices, values, value_);
+  arguments_ = place.arguments;
+}
+
+}  // namespace lockstep::symbolic
