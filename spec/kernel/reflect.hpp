@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -125,152 +127,240 @@ inline void unpack(const K& k, const std::uint64_t* words, State& state) {
   });
 }
 
-// Where each stored scalar lies in the plain struct and in the packed words, as tables: what the walks above
-// work out field by field, looked up.
+// Where the stored scalars lie in the plain struct and in the packed words, by chunks of eight bytes of the
+// struct. The fields of a chunk are neighbours in the packed state too, so a chunk is packed, or unpacked, by
+// one instruction that gathers, or scatters, bits under a mask.
 struct Layout {
-  struct Field {
-    std::uint64_t mask = 0;    // of its bits, at the bottom of a word
-    std::int32_t bias = 0;     // the integer whose code is 0
-    std::uint32_t offset = 0;  // bytes into the struct
-    std::uint16_t word = 0;    // of the packed state
-    std::uint8_t shift = 0;    // bits into that word
-    std::uint8_t size = 0;     // bytes in the struct: 1 unsigned, 2 and 4 signed
-    bool straddles = false;    // goes on in the next word
-    bool is_word = false;      // a word of data, which the run's ValueRange bounds
+  struct Chunk {
+    std::uint64_t mask = 0;         // the bits that hold codes
+    std::uint64_t base = 0;         // the chunk where every code is 0
+    std::uint64_t tops = 0;         // the highest bit of each field, and of each byte that is not part of one
+    std::uint32_t offset = 0;       // bytes into the struct
+    std::uint16_t word = 0;         // of the packed state: where the codes begin
+    std::uint16_t next = 0;         // where they may go on
+    std::uint8_t shift = 0;         // bits into the first word
+    bool plain = true;              // neither biased nor bounded, and all codes in one word
+    bool biased = false;            // some field's code 0 stands for another integer than 0
+    std::array<bool, 2> bounded{};  // by half: a word of data, which the run's ValueRange bounds
   };
-  std::vector<Field> fields;
-  std::vector<std::int32_t> field_at;  // by byte of the struct: index into fields, or -1
+  // Of the whole struct. The last one ends with it, and so may overlap the one before; a field belongs to the
+  // first chunk that it lies in.
+  std::vector<Chunk> chunks;
+  std::vector<std::uint32_t> stored;  // the chunks that hold codes, from the last to the first
+  std::vector<std::byte> base;        // the struct where every code is 0
 };
-
-template <class K, class State>
-Layout layout_of(const K& k) {
-  static_assert(std::is_trivially_copyable_v<State>);
-  Layout layout;
-  layout.field_at.assign(sizeof(State), -1);
-  State state{};
-  unsigned position = 0;
-  for_each_leaf(k, state, [&](auto& leaf) {
-    static_assert(sizeof leaf == sizeof leaf.v, "a stored scalar is its value and nothing else");
-    const unsigned bits = leaf.bits(k);
-    Layout::Field field;
-    field.offset = static_cast<std::uint32_t>(reinterpret_cast<const char*>(&leaf) -
-                                              reinterpret_cast<const char*>(&state));
-    field.size = sizeof leaf;
-    field.mask = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
-    // A field without bits has no word of its own; the first one always exists.
-    field.word = static_cast<std::uint16_t>(bits == 0 ? 0 : position / 64);
-    field.shift = static_cast<std::uint8_t>(bits == 0 ? 0 : position % 64);
-    field.straddles = position % 64 + bits > 64;
-    field.is_word = requires {
-      leaf.is_word;
-    };
-    leaf.decode(k, 0);
-    field.bias = static_cast<std::int32_t>(leaf.v);
-    for (std::size_t byte = 0; byte < sizeof leaf; ++byte) {
-      layout.field_at[field.offset + byte] = static_cast<std::int32_t>(layout.fields.size());
-    }
-    layout.fields.push_back(field);
-    position += bits;
-  });
-  return layout;
-}
 
 namespace detail {
 
-inline std::int64_t field_value(const unsigned char* at, std::uint8_t size) {
-  if (size == 1) return *at;
-  if (size == 2) {
-    std::int16_t v = 0;
-    std::memcpy(&v, at, sizeof v);
-    return v;
-  }
-  std::int32_t v = 0;
-  std::memcpy(&v, at, sizeof v);
-  return v;
+template <class State>
+constexpr std::size_t chunk_bytes = std::min(sizeof(std::uint64_t), sizeof(State));
+template <class State>
+constexpr std::size_t chunk_count = (sizeof(State) + chunk_bytes<State> - 1) / chunk_bytes<State>;
+
+template <class State>
+inline std::uint64_t load_chunk(const std::byte* at) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, chunk_bytes<State>);
+  return bits;
 }
 
-inline void set_field_value(unsigned char* at, std::uint8_t size, std::int64_t value) {
-  if (size == 1) {
-    *at = static_cast<unsigned char>(value);
-  } else if (size == 2) {
-    const auto v = static_cast<std::int16_t>(value);
-    std::memcpy(at, &v, sizeof v);
-  } else {
-    const auto v = static_cast<std::int32_t>(value);
-    std::memcpy(at, &v, sizeof v);
+// The lowest bits of `code`, one for each bit of `mask`, put there.
+constexpr std::uint64_t scatter_bits(std::uint64_t code, std::uint64_t mask) {
+  std::uint64_t bits = 0;
+  for (; mask != 0; mask &= mask - 1, code >>= 1U) {
+    if ((code & 1U) != 0) bits |= mask & (~mask + 1);
+  }
+  return bits;
+}
+
+// The bits of `bits` under `mask`, side by side.
+constexpr std::uint64_t gather_bits(std::uint64_t bits, std::uint64_t mask) {
+  std::uint64_t code = 0;
+  for (std::uint64_t bit = 1; mask != 0; mask &= mask - 1, bit += bit) {
+    if ((bits & mask & (~mask + 1)) != 0) code |= bit;
+  }
+  return code;
+}
+
+// The same, by one instruction where the processor has it.
+inline std::uint64_t scatter(std::uint64_t code, std::uint64_t mask) {
+#ifdef __BMI2__
+  return __builtin_ia32_pdep_di(code, mask);
+#else
+  return scatter_bits(code, mask);
+#endif
+}
+inline std::uint64_t gather(std::uint64_t bits, std::uint64_t mask) {
+#ifdef __BMI2__
+  return __builtin_ia32_pext_di(bits, mask);
+#else
+  return gather_bits(bits, mask);
+#endif
+}
+
+// Sum and difference field by field: the highest bits are worked out apart, so that nothing carries over.
+inline std::uint64_t add_fields(std::uint64_t a, std::uint64_t b, std::uint64_t tops) {
+  return ((a & ~tops) + (b & ~tops)) ^ ((a ^ b) & tops);
+}
+inline std::uint64_t subtract_fields(std::uint64_t a, std::uint64_t b, std::uint64_t tops) {
+  return ((a | tops) - (b & ~tops)) ^ ((a ^ ~b) & tops);
+}
+
+inline std::uint64_t unpack_chunk(const Layout::Chunk& chunk, const std::uint64_t* words) {
+  std::uint64_t code = words[chunk.word] >> chunk.shift;
+  if (chunk.plain) return scatter(code, chunk.mask) | chunk.base;
+  code |= words[chunk.next] << 1U << (63U - chunk.shift);  // what is too much is not scattered
+  return add_fields(scatter(code, chunk.mask), chunk.base, chunk.tops);
+}
+
+template <class K>
+[[gnu::noinline]] void repack_general(const K& k, const Layout::Chunk& chunk, std::uint64_t before,
+                                      std::uint64_t after, std::uint64_t* words) {
+  if (chunk.bounded[0]) k.check_value(static_cast<std::int32_t>(after));
+  if (chunk.bounded[1]) k.check_value(static_cast<std::int32_t>(after >> 32U));
+  if (chunk.biased) {
+    before = subtract_fields(before, chunk.base, chunk.tops);
+    after = subtract_fields(after, chunk.base, chunk.tops);
+  }
+  const std::uint64_t difference = gather(before ^ after, chunk.mask);
+  words[chunk.word] ^= difference << chunk.shift;
+  words[chunk.next] ^= difference >> 1U >> (63U - chunk.shift);
+}
+
+// Brings `words` up to a chunk that changes from `before` to `after`.
+template <class K>
+[[gnu::always_inline]] inline void repack_chunk(const K& k, const Layout::Chunk& chunk, std::uint64_t before,
+                                                std::uint64_t after, std::uint64_t* words) {
+  if (chunk.plain) {
+    words[chunk.word] ^= gather(before ^ after, chunk.mask) << chunk.shift;
+  } else if (before != after) {
+    repack_general(k, chunk, before, after, words);
   }
 }
 
 }  // namespace detail
 
-// As unpack, by the tables; fields that are not stored keep their values.
+template <class K, class State>
+Layout layout_of(const K& k) {
+  static_assert(std::is_trivially_copyable_v<State>);
+  constexpr std::size_t width = detail::chunk_bytes<State>;
+  Layout layout;
+  layout.chunks.resize(detail::chunk_count<State>);
+  for (std::size_t i = 0; i < layout.chunks.size(); ++i) {
+    layout.chunks[i].offset = static_cast<std::uint32_t>(std::min(i * width, sizeof(State) - width));
+    layout.chunks[i].tops = 0x8080'8080'8080'8080U;
+  }
+  State state{};
+  unsigned position = 0;
+  std::size_t end = 0;  // of the last field
+  for_each_leaf(k, state, [&](auto& leaf) {
+    static_assert(sizeof leaf == sizeof leaf.v, "a stored scalar is its value and nothing else");
+    const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(&leaf) -
+                                                 reinterpret_cast<const char*>(&state));
+    if (offset < end) throw std::logic_error("a state's fields must be described in order of declaration");
+    end = offset + sizeof leaf;
+    Layout::Chunk& chunk = layout.chunks[offset / width];
+    const auto at = static_cast<unsigned>(8 * (offset - chunk.offset));
+    const unsigned bits = leaf.bits(k);
+    if (bits > 0) {
+      if (chunk.mask == 0) {
+        chunk.word = static_cast<std::uint16_t>(position / 64);
+        chunk.shift = static_cast<std::uint8_t>(position % 64);
+        layout.stored.insert(layout.stored.begin(), static_cast<std::uint32_t>(offset / width));
+      }
+      chunk.mask |= (~std::uint64_t{0} >> (64 - bits)) << at;
+    }
+    // One field instead of single bytes.
+    chunk.tops &= ~((~std::uint64_t{0} >> (65 - 8 * sizeof leaf)) << at);
+    if constexpr (requires { leaf.is_word; }) chunk.bounded[at / 32] = true;
+    leaf.decode(k, 0);
+    chunk.biased |= leaf.v != decltype(leaf.v){};
+    position += bits;
+  });
+  layout.base.resize(sizeof state);
+  std::memcpy(layout.base.data(), &state, sizeof state);
+  const unsigned last_word = position == 0 ? 0 : (position - 1) / 64;
+  for (Layout::Chunk& chunk : layout.chunks) {
+    chunk.base = detail::load_chunk<State>(layout.base.data() + chunk.offset);
+    chunk.next = static_cast<std::uint16_t>(std::min(chunk.word + 1U, last_word));
+    const bool straddles = chunk.shift + std::popcount(chunk.mask) > 64;
+    chunk.plain = !straddles && !chunk.biased && !chunk.bounded[0] && !chunk.bounded[1];
+  }
+  return layout;
+}
+
+// As unpack, by the chunks; fields that are not stored take their default values.
 template <class State>
 inline void unpack(const Layout& layout, const std::uint64_t* words, State& state) {
-  auto* bytes = reinterpret_cast<unsigned char*>(&state);
-  for (const Layout::Field& field : layout.fields) {
-    std::uint64_t code = words[field.word] >> field.shift;
-    if (field.straddles) code |= words[field.word + 1] << (64 - field.shift);
-    detail::set_field_value(bytes + field.offset, field.size,
-                            static_cast<std::int64_t>(code & field.mask) + field.bias);
+  auto* const bytes = reinterpret_cast<std::byte*>(&state);
+  std::memcpy(bytes, layout.base.data(), sizeof state);
+  // Backwards: a chunk sets right what the last one overwrites.
+  for (const std::uint32_t i : layout.stored) {
+    const Layout::Chunk& chunk = layout.chunks[i];
+    const std::uint64_t bits = detail::unpack_chunk(chunk, words);
+    std::memcpy(bytes + chunk.offset, &bits, detail::chunk_bytes<State>);
   }
 }
 
-// Brings `words`, which hold `before`, up to `after`, at the cost of the fields that differ. A packed word is
-// the sum of its fields' codes at their places, so a field that stays within its bits is changed by adding
-// the difference there: no other field notices.
+namespace detail {
+
+// Whether some chunk differs, of the first four for each of `I`.
+template <std::size_t... I>
+inline bool differ(const std::byte* before, const std::byte* after, std::index_sequence<I...>) {
+  using Four [[gnu::vector_size(32)]] = std::uint64_t;
+  Four any{};
+  const auto take_in = [&](std::size_t i) {
+    Four a;
+    Four b;
+    std::memcpy(&a, before + i * sizeof a, sizeof a);
+    std::memcpy(&b, after + i * sizeof b, sizeof b);
+    any |= a ^ b;
+  };
+  (take_in(I), ...);
+  return (any[0] | any[1] | any[2] | any[3]) != 0;
+}
+
+}  // namespace detail
+
+// Brings `words`, which hold `before`, up to `after`, at the cost of the chunks that differ.
 template <class K, class State>
 inline void repack(const K& k, const Layout& layout, const State& before, const State& after,
                    std::uint64_t* words) {
-  constexpr std::size_t step = sizeof(std::uint64_t);
-  const auto* old_bytes = reinterpret_cast<const unsigned char*>(&before);
-  const auto* new_bytes = reinterpret_cast<const unsigned char*>(&after);
-  const auto load = [](const unsigned char* at) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, step);
-    return word;
+  constexpr std::size_t width = detail::chunk_bytes<State>;
+  constexpr std::size_t whole = sizeof(State) / width;
+  constexpr std::size_t stride = 4;          // chunks passed over together, once their block differs
+  constexpr std::size_t block = 4 * stride;  // chunks passed over together
+  constexpr std::size_t few = 2 * stride;    // chunks not worth passing over
+  const auto* const from = reinterpret_cast<const std::byte*>(&before);
+  const auto* const to = reinterpret_cast<const std::byte*>(&after);
+  const Layout::Chunk* const chunks = layout.chunks.data();
+  const auto update = [&]<std::size_t... I>(std::size_t first, std::index_sequence<I...>) {
+    (detail::repack_chunk(k, chunks[first + I], detail::load_chunk<State>(from + (first + I) * width),
+                          detail::load_chunk<State>(to + (first + I) * width), words),
+     ...);
   };
-  // Brings one field up to date; returns the first byte after it.
-  const auto update = [&](std::size_t byte) -> std::size_t {
-    const std::int32_t index = layout.field_at[byte];
-    if (index < 0) return byte + 1;
-    const Layout::Field& field = layout.fields[static_cast<std::size_t>(index)];
-    const std::int64_t value = detail::field_value(new_bytes + field.offset, field.size);
-    if (field.is_word) k.check_value(static_cast<std::int32_t>(value));
-    const auto difference =
-        static_cast<std::uint64_t>(value - detail::field_value(old_bytes + field.offset, field.size));
-    if (!field.straddles) {
-      words[field.word] += difference << field.shift;
-    } else {
-      const std::uint64_t code = static_cast<std::uint64_t>(value - field.bias);
-      words[field.word] = (words[field.word] & ~(field.mask << field.shift)) | code << field.shift;
-      words[field.word + 1] =
-          (words[field.word + 1] & ~(field.mask >> (64 - field.shift))) | code >> (64 - field.shift);
+  if constexpr (whole <= few) {
+    update(0, std::make_index_sequence<whole>{});
+  } else {
+    const auto differs = [&](std::size_t first, auto fours) {
+      return detail::differ(from + first * width, to + first * width, fours);
+    };
+    std::size_t first = 0;
+    while (first + stride <= whole) {
+      if (first % block == 0 && first + block <= whole &&
+          !differs(first, std::make_index_sequence<block / stride>{})) {
+        first += block;
+        continue;
+      }
+      if (differs(first, std::index_sequence<0>{})) update(first, std::make_index_sequence<stride>{});
+      first += stride;
     }
-    return field.offset + field.size;
-  };
-  std::size_t next = 0;  // bytes before it have been dealt with
-  const auto compare = [&](std::size_t from) {
-    std::uint64_t difference = load(old_bytes + from) ^ load(new_bytes + from);
-    while (difference != 0) {
-      const std::size_t byte = from + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
-      if (byte >= next) next = update(byte);
-      const std::size_t done = std::max(next, byte + 1) - from;
-      difference = done >= step ? 0 : difference >> (8 * done) << (8 * done);
-    }
-  };
-  static_assert(sizeof(State) >= step);
-  constexpr std::size_t stride = 4 * step;
-  std::size_t at = 0;
-  for (; at + stride <= sizeof(State); at += stride) {
-    std::uint64_t any = 0;
-    for (std::size_t i = 0; i < stride; i += step) any |= load(old_bytes + at + i) ^ load(new_bytes + at + i);
-    if (any == 0) continue;
-    for (std::size_t i = 0; i < stride; i += step) compare(at + i);
+    update(first, std::make_index_sequence<whole % stride>{});
   }
-  for (; at + step <= sizeof(State); at += step) compare(at);
-  if (at < sizeof(State)) {
-    next = std::max(next, at);
-    compare(sizeof(State) - step);
+  if constexpr (whole < detail::chunk_count<State>) {
+    constexpr std::size_t offset = sizeof(State) - width;
+    detail::repack_chunk(k, chunks[whole], detail::load_chunk<State>(from + offset),
+                         detail::load_chunk<State>(to + offset), words);
   }
 }
 
