@@ -14,8 +14,11 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -85,6 +88,7 @@ class CompiledModel : public Base {
     if (judges_invariants()) system_.invariants(check);
     Explore explore{{}, *this, state, words_in, out};
     system_.rules(explore);
+    explore.pack_waiting();
   }
 
   [[nodiscard]] bool proper_end(const std::uint64_t* words_in) const override {
@@ -216,6 +220,14 @@ class CompiledModel : public Base {
     const State& state;
     const std::uint64_t* packed;  // the same state
     Successors& out;
+    // Successors wait for being packed: an action writes single bytes, and reading those back as words at
+    // once would hold up the processor. They are few enough to stay in its first cache.
+    static constexpr std::size_t cache_line = 64;
+    static constexpr std::size_t slot_bytes = (sizeof(State) + cache_line - 1) / cache_line * cache_line;
+    static constexpr std::size_t most_waiting = std::clamp<std::size_t>(8192 / slot_bytes, 1, 8);
+    alignas(cache_line) std::array<std::byte, most_waiting * slot_bytes> room;
+    std::size_t waiting = 0;
+
     Explore(Numbered, const CompiledModel& m, const State& s, const std::uint64_t* p, Successors& o)
         : model(m), state(s), packed(p), out(o) {}
     [[nodiscard]] const State& current() const { return state; }
@@ -223,25 +235,25 @@ class CompiledModel : public Base {
     template <class... Tags, class Guard, class Action>
     void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
       const auto id = this->next++;
-      detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
-        if (!Kind::truth(guard(state, i...))) return;
-        State after = state;
+      detail::combinations(model.system_.kind(), parameters, [&, &now = state](auto... i) {
+        if (!Kind::truth(guard(now, i...))) return;
+        State& after = copy_of(now);
         action(after, i...);
-        emit(rule, detail::firing_of(id, i...), after);
+        emit(rule, id, after, i...);
       });
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
     void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
                    Action&& action, Unseen&&...) {
       const auto id = this->next++;
-      detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
-        const auto& queue = channel(state, i...);
+      detail::combinations(model.system_.kind(), parameters, [&, &now = state](auto... i) {
+        const auto& queue = channel(now, i...);
         if (Kind::truth(queue.empty())) return;
-        if (!Kind::truth(guard(state, i..., queue.head()))) return;
-        State after = state;
+        if (!Kind::truth(guard(now, i..., queue.head()))) return;
+        State& after = copy_of(now);
         Kind::pop(channel(after, i...));
         action(after, i..., queue.head());
-        emit(rule, detail::firing_of(id, i...), after);
+        emit(rule, id, after, i...);
       });
     }
     template <class... Tags, class Guard, class Matters, class Action>
@@ -254,13 +266,28 @@ class CompiledModel : public Base {
           },
           action);
     }
-    [[gnu::noinline]] void emit(const Rule& rule, const Firing& firing, State& after) {
+    // Where the next successor waits.
+    State& copy_of(const State& s) { return *new (&room[waiting * slot_bytes]) State(s); }
+    template <class... Ix>
+    void emit(const Rule& rule, std::uint16_t id, State& after, Ix... i) {
+      out.add(id, i.v...);
+      finish(rule, id, after);
+    }
+    [[gnu::noinline]] void finish(const Rule& rule, std::uint16_t id, State& after) {
       out.live |= rule.fairness == Fairness::fair;
-      ++out.fired[firing.rule];
+      ++out.fired[id];
       model.finish(after, out);
-      std::uint64_t* words_out = out.add(firing);
-      std::memcpy(words_out, packed, model.words() * sizeof *packed);
-      repack(model.system_.kind(), model.layout_, state, after, words_out);
+      if (++waiting == most_waiting) pack_waiting();
+    }
+    void pack_waiting() {
+      const unsigned words = model.words();
+      std::uint64_t* words_out = out.last(waiting);
+      for (std::size_t i = 0; i < waiting; ++i, words_out += words) {
+        const State& after = *std::launder(reinterpret_cast<const State*>(&room[i * slot_bytes]));
+        for (unsigned word = 0; word < words; ++word) words_out[word] = packed[word];
+        repack(model.system_.kind(), model.layout_, state, after, words_out);
+      }
+      waiting = 0;
     }
   };
 

@@ -42,6 +42,21 @@ class Successors {
     firings_[count_] = firing;
     return states_.data() + words_ * count_++;
   }
+  // Field by field, for the path of every transition.
+  template <class... Parameters>
+  void add(std::uint16_t rule, Parameters... parameters) {
+    static_assert(sizeof...(Parameters) <= Firing::max_parameters);
+    if (count_ == firings_.size()) [[unlikely]]
+      grow();
+    Firing& firing = firings_[count_++];
+    firing.rule = rule;
+    firing.parameter_count = static_cast<std::uint8_t>(sizeof...(Parameters));
+    std::size_t next = 0;
+    ((firing.parameters[next++] = parameters), ...);
+    while (next < Firing::max_parameters) firing.parameters[next++] = 0;
+  }
+  // The words of the last `n` states added.
+  [[nodiscard]] std::uint64_t* last(std::size_t n) { return states_.data() + (count_ - n) * words_; }
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const std::uint64_t* state(std::size_t i) const { return states_.data() + i * words_; }
   [[nodiscard]] const Firing& firing(std::size_t i) const { return firings_[i]; }
@@ -51,7 +66,7 @@ class Successors {
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
 
  private:
-  void grow() {
+  [[gnu::noinline]] void grow() {
     firings_.resize(std::max<std::size_t>(64, 2 * firings_.size()));
     states_.resize(firings_.size() * words_);
   }
