@@ -11,6 +11,7 @@
 #include <barrier>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -53,7 +54,7 @@ struct Worker {
   explicit Worker(unsigned state_bits, unsigned shards) : visited(state_bits), outbox(shards) {}
   Visited visited;
   std::vector<Inbox> outbox;      // by destination shard, where there are several
-  std::vector<Arrival> arrivals;  // of this round, in the order of successors
+  std::vector<Arrival> arrivals;  // of this round, one for each successor; never shrinks
   Successors successors;
   std::size_t next = 0;       // the first state of the shard not yet expanded
   std::size_t level_end = 0;  // the first state of the next depth
@@ -230,7 +231,6 @@ class Search {
     const std::size_t round = shards_ == 1 ? round_states_alone : round_states_shared;
     const std::size_t end = std::min(worker.level_end, worker.next + round);
     worker.successors.clear(words_);
-    worker.arrivals.clear();
     for (; worker.next < end && !worker.bad; ++worker.next) {
       worker.visited.copy(worker.next, state.data());
       const std::size_t before = worker.successors.size();
@@ -238,8 +238,10 @@ class Search {
       const std::uint32_t self = reference(worker.next, shard);
       worker.transitions += worker.successors.size() - before;
       judge(worker, state, self);
-      for (std::size_t i = before; i < worker.successors.size(); ++i) {
-        worker.arrivals.push_back({Visited::hash(worker.successors.state(i), words_), self});
+      const std::size_t after = worker.successors.size();
+      if (worker.arrivals.size() < after) worker.arrivals.resize(2 * after);
+      for (std::size_t i = before; i < after; ++i) {
+        worker.arrivals[i] = {Visited::hash(worker.successors.state(i), words_), self};
       }
     }
     if (shards_ > 1) send(worker);
@@ -270,7 +272,7 @@ class Search {
   void take_in(unsigned shard) {
     Worker& self = *workers_[shard];
     if (shards_ == 1) {
-      insert_all(self.visited, self.arrivals, self.successors.state(0));
+      insert_all(self.visited, {self.arrivals.data(), self.successors.size()}, self.successors.state(0));
       return;
     }
     for (auto& sender : workers_) {
@@ -280,7 +282,7 @@ class Search {
     }
   }
 
-  void insert_all(Visited& visited, const std::vector<Arrival>& arrivals, const std::uint64_t* state) const {
+  void insert_all(Visited& visited, std::span<const Arrival> arrivals, const std::uint64_t* state) const {
     const std::size_t n = arrivals.size();
     for (std::size_t i = 0; i < std::min(2 * prefetch_distance, n); ++i)
       visited.prefetch_slot(arrivals[i].hash);

@@ -50,7 +50,7 @@ class Visited {
 
   // Adds the state unless it is there; whether it was new.
   bool insert(const std::uint64_t* words, std::uint64_t hash, std::uint32_t parent) {
-    if ((count_ + 1) * 4 > slots() * 3) resize_index(slots() * 2);
+    if ((count_ + 1) * 4 > slots() * 3) resize_index(slots() * (slots() < few_slots ? 4 : 2));
     const std::uint8_t tag = tag_of(hash);
     for (std::size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
       const Slot there = load(slot);
@@ -84,6 +84,7 @@ class Visited {
 
  private:
   static constexpr std::size_t initial_slots = 1U << 10;
+  static constexpr std::size_t few_slots = 1U << 18;  // fewer are worth less than hashing all states again
   static constexpr std::size_t records_per_chunk = 1U << 14;
 
   struct Free {
