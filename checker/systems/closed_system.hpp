@@ -56,6 +56,21 @@ SystemEntry closed_system_entry() {
     recorded::list_fields_of<K>(state, description.fields);
     return description;
   };
+  entry.describe_whole = [](std::shared_ptr<const Program>, const SystemOptions& options) {
+    using K = Recorded<typename Info::template Sizes<FullCapacities>>;
+    using Protocol = typename Info::template Closed<K>;
+    const SystemEntry self = Entry();
+    typename Info::template Sizes<FullCapacities> sizes;
+    Info::default_sizes(sizes, variant_index(self, options.variant));
+    apply_sizes(sizes, options, [](auto) { return false; });
+    const Protocol protocol{K(sizes),
+                            static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
+    recorded::WholeDescription whole;
+    whole.value_low = ValueRange{}.low;
+    whole.value_high = ValueRange{}.high;
+    recorded::describe_system(protocol, protocol.kind(), whole);
+    return whole;
+  };
   return entry;
 }
 

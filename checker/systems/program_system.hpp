@@ -81,13 +81,15 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, std::move(text));
 }
 
+// The smallest sizes that a placed program and its memory system need, or what the user asks for.
 template <class Info>
-std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
-                                                  const SystemOptions& options, const SystemEntry& entry) {
-  const PlacementTable placement = place(*program);
-  check_capacity(*program, placement);
+typename Info::template Sizes<FullCapacities> sizes_for(const Program& program,
+                                                        const PlacementTable& placement,
+                                                        const SystemOptions& options,
+                                                        const SystemEntry& entry) {
+  check_capacity(program, placement);
   typename Info::template Sizes<FullCapacities> sizes;
-  sizes.template set<ThreadTag>(static_cast<int>(program->threads.size()));
+  sizes.template set<ThreadTag>(static_cast<int>(program.threads.size()));
   sizes.template set<RegisterTag>(placement.registers);
   sizes.template set<WorkGroupTag>(placement.cus);
   sizes.template set<CuTag>(placement.cus);
@@ -98,9 +100,63 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
   apply_sizes(sizes, options, []<class Tag>(Tag) {
     return !Tag::fixed || std::is_same_v<Tag, RegisterTag> || std::is_same_v<Tag, WordTag>;
   });
+  return sizes;
+}
+
+template <class Info>
+std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
+                                                  const SystemOptions& options, const SystemEntry& entry) {
+  const PlacementTable placement = place(*program);
+  const auto sizes = sizes_for<Info>(*program, placement, options, entry);
   typename Info::template Sizes<SmallCapacities> small;
   if (fits(sizes, small)) return model_of_program<Info>(small, std::move(program), placement, options, entry);
   return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
+}
+
+// The names by which trees call the rigid functions of a machine.
+template <class K>
+Machine<K> recorded_machine() {
+  Machine<K> machine;
+  machine.cu_of.name = "cu_of";
+  machine.work_group_of.name = "work_group_of";
+  machine.agent_of.name = "agent_of";
+  machine.is_host.name = "is_host";
+  return machine;
+}
+// What these functions are for a placed program.
+std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement);
+
+// The system with the threads of a program, as trees, at the sizes that build_program_model would give it.
+template <class Info>
+recorded::WholeDescription describe_program_system(std::shared_ptr<const Program> program,
+                                                   const SystemOptions& options, const SystemEntry& entry) {
+  using K = Recorded<typename Info::template Sizes<FullCapacities>>;
+  using Sys = System<Info, K>;
+  const PlacementTable placement = place(*program);
+  const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), recorded_machine<K>(), program,
+                   fault_mask(entry, options.faults), variant_index(entry, options.variant), true);
+  recorded::WholeDescription whole;
+  const ValueRange values = options.value_range.value_or(values_of(*program));
+  whole.value_low = values.low;
+  whole.value_high = values.high;
+  whole.functions = rigid_functions(placement);
+  recorded::describe_system(system, system.kind(), whole);
+  using State = typename Sys::State;
+  for (std::size_t t = 0; t < program->threads.size(); ++t) {
+    auto& registers = whole.final_registers.emplace_back();
+    for (std::size_t r = 0; r < program->threads[t].registers.size(); ++r) {
+      registers.push_back(recorded::record_expression<K, State>([&](const State& s) {
+        return s.context(K::template constant<ThreadTag>(static_cast<int>(t)))
+            .registers(K::template constant<RegisterTag>(static_cast<int>(r)));
+      }));
+    }
+  }
+  for (const Location& location : program->locations) {
+    whole.final_locations.push_back(recorded::record_expression<K, State>(
+        [&](const State& s) { return system.final_value(s, location); }));
+  }
+  whole.program = std::move(program);
+  return whole;
 }
 
 // The memory system's rules as trees, at two members of every index type.
@@ -115,11 +171,7 @@ recorded::Description describe_memory(const SystemOptions& options, const System
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
   const K k(sizes);
-  Machine<K> machine;
-  machine.cu_of.name = "cu_of";
-  machine.work_group_of.name = "work_group_of";
-  machine.agent_of.name = "agent_of";
-  machine.is_host.name = "is_host";
+  const Machine<K> machine = recorded_machine<K>();
   recorded::Description description;
   const Memory memory{k, machine, fault_mask(entry, options.faults), variant};
   recorded::RecordRules<K, typename Memory::State> reader(description);
@@ -145,6 +197,9 @@ SystemEntry program_system_entry() {
     return build_program_model<Info>(std::move(program), options, Entry());
   };
   entry.describe = [](const SystemOptions& options) { return describe_memory<Info>(options, Entry()); };
+  entry.describe_whole = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
+    return describe_program_system<Info>(std::move(program), options, Entry());
+  };
   return entry;
 }
 

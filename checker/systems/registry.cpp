@@ -245,4 +245,12 @@ void check_capacity(const Program& program, const PlacementTable& placement) {
   }
 }
 
+std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement) {
+  std::vector<int> host(placement.host.begin(), placement.host.end());
+  return {{"cu_of", "thread", "cu", placement.cu_of_thread},
+          {"work_group_of", "thread", "wg", placement.cu_of_thread},
+          {"agent_of", "cu", "agent", placement.agent_of_cu},
+          {"is_host", "thread", "", std::move(host)}};
+}
+
 }  // namespace lockstep

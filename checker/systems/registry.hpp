@@ -58,6 +58,10 @@ struct SystemEntry {
   std::unique_ptr<Model> (*build_closed)(const SystemOptions&) = nullptr;
   // Every rule and invariant of the system itself, without a program, as expression trees.
   recorded::Description (*describe)(const SystemOptions&) = nullptr;
+  // All that explores the system has to know; the program is null where the system runs none. Throws BadInput
+  // as building a model does.
+  recorded::WholeDescription (*describe_whole)(std::shared_ptr<const Program>,
+                                               const SystemOptions&) = nullptr;
 };
 
 // In the order in which people should read them.

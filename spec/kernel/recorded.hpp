@@ -7,6 +7,7 @@
 // that a later change of the field does not change what the variable means.
 #pragma once
 
+#include <boost/core/type_name.hpp>
 #include <boost/describe.hpp>
 #include <deque>
 #include <functional>
@@ -64,19 +65,40 @@ using Expression = std::shared_ptr<const Node>;
 struct Segment {
   std::string name;
   std::vector<Expression> index;
+  bool consumed = false;  // the head that a triggered rule consumes, which a later head is not
 };
 using Path = std::vector<Segment>;
+
+enum class Sort : std::uint8_t { boolean, integer, word, index, maybe, enumeration };
 
 // What an expression stands for: the name of its index type or enumeration, "bool", "int" or "value".
 struct Type {
   std::string name;
   bool interchangeable = false;  // an index type that admits equality and nothing else
+  Sort sort = Sort::integer;
+  bool operator==(const Type&) const = default;
+};
+
+// What a state is made of, as a tree.
+struct Declaration {
+  enum class Kind : std::uint8_t { leaf, record, table, queue };
+  Kind kind = Kind::leaf;
+  Type type;                         // of a leaf; of a record its name
+  std::vector<std::string> members;  // of an enumeration
+  int low = 0;                       // of an integer
+  int high = 0;
+  std::vector<std::string> over;   // index types of a table; the slots of a queue
+  std::vector<std::string> names;  // of a record's parts
+  std::vector<Declaration> parts;  // of a record; the row of a table or queue
+  bool derived = false;            // a function of the other fields, hence not stored
+  bool operator==(const Declaration&) const = default;
 };
 
 struct Node {
   Op op = Op::constant;
   Type type;
   std::string text;                  // of a constant, parameter, local or function
+  std::string over;                  // index type of a quantifier's variable
   std::vector<Expression> children;  // operands; a quantifier's is its body
   Path path;                         // of a read, or the queue of a contains
   std::size_t time = 0;              // of a read: how many statements had been recorded
@@ -107,7 +129,9 @@ struct RecordedRule {
   std::vector<Statement> action;
   std::set<std::string> reads;  // access paths
   std::set<std::string> writes;
-  std::vector<std::string> problems;  // where it breaks a law of protocol code
+  std::vector<std::string> problems;         // where it breaks a law of protocol code
+  const Instruction* instruction = nullptr;  // of a rule that executes one
+  int thread = -1;
 };
 
 struct RecordedInvariant {
@@ -120,6 +144,38 @@ struct Description {
   std::vector<RecordedRule> rules;
   std::vector<RecordedInvariant> invariants;
   std::vector<std::string> fields;  // every declared field, as a path with index types for indices
+};
+
+// A function that a run's placement fixes, by its values.
+struct RigidFunction {
+  std::string name;
+  std::string from;        // index type
+  std::string to;          // index type; empty for a set, whose values are 0 and 1
+  std::vector<int> image;  // by member of `from`
+};
+
+// A family of initial states: the action starts from a state in which every field has its default.
+struct RecordedStart {
+  std::vector<std::string> parameters;
+  std::vector<Statement> action;
+};
+
+// A system that needs nothing else: all that explores it has to know. A memory system comes with the threads
+// of a program.
+struct WholeDescription : Description {
+  Declaration state;
+  std::map<std::string, int> extents;  // of every index type
+  int value_low = 0;                   // the range of data words
+  int value_high = 0;
+  std::vector<RigidFunction> functions;
+  std::vector<RecordedStart> starts;
+  std::vector<RecordedInvariant> assertions;  // judged before the invariants
+  std::vector<Statement> restore;             // gives derived fields their values, from their defaults
+  Expression proper_end;
+  // Of a program, what its outcomes are made of: the registers of each thread and the locations.
+  std::shared_ptr<const Program> program;
+  std::vector<std::vector<Expression>> final_registers;
+  std::vector<Expression> final_locations;
 };
 
 // The text of a tree, in C++ syntax.
@@ -229,9 +285,15 @@ inline bool is_constant(const Expression& e, std::string_view text) {
   return e->op == Op::constant && e->text == text;
 }
 
-inline const Type bool_type{"bool", false};
-inline const Type int_type{"int", false};
-inline const Type value_type{"value", false};
+inline const Type bool_type{"bool", false, Sort::boolean};
+inline const Type int_type{"int", false, Sort::integer};
+inline const Type value_type{"value", false, Sort::word};
+
+inline Declaration leaf(Type type) {
+  Declaration declaration;
+  declaration.type = std::move(type);
+  return declaration;
+}
 
 // Constants fold, so that a fault that is off or a variant that is not chosen leaves no trace in a tree.
 inline Expression negation(const Expression& a) {
@@ -357,6 +419,7 @@ class Recorded {
     explicit Bool(Expression e) : Scalar(std::move(e)) {}
     Bool(const Bool&) = default;
     Bool& operator=(const Bool&) = default;
+    static recorded::Declaration declaration() { return recorded::leaf(recorded::bool_type); }
     friend Bool operator&&(const Bool& a, const Bool& b) {
       return Bool(recorded::conjunction(a.value(), b.value()));
     }
@@ -390,15 +453,28 @@ class Recorded {
     Int(const Number& n) : Number(n) {}
     Int(const Int&) = default;
     Int& operator=(const Int&) = default;
+    static recorded::Declaration declaration() {
+      recorded::Declaration declaration = recorded::leaf(recorded::int_type);
+      declaration.low = Low;
+      declaration.high = High;
+      return declaration;
+    }
   };
 
   template <class E>
   struct Enum : recorded::Scalar {
     Enum() : Enum(E{}) {}
-    Enum(E e) : Scalar(recorded::constant({"enum", false}, boost::describe::enum_to_string(e, "?"))) {}
+    Enum(E e) : Scalar(recorded::constant(type(), boost::describe::enum_to_string(e, "?"))) {}
     explicit Enum(Expression e) : Scalar(std::move(e)) {}
     Enum(const Enum&) = default;
     Enum& operator=(const Enum&) = default;
+    static recorded::Type type() { return {boost::core::type_name<E>(), false, recorded::Sort::enumeration}; }
+    static recorded::Declaration declaration() {
+      recorded::Declaration declaration = recorded::leaf(type());
+      boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>(
+          [&](auto member) { declaration.members.emplace_back(member.name); });
+      return declaration;
+    }
     friend Bool operator==(const Enum& a, const Enum& b) { return compare(Op::equal, a, b); }
     friend Bool operator!=(const Enum& a, const Enum& b) { return compare(Op::not_equal, a, b); }
   };
@@ -410,6 +486,7 @@ class Recorded {
     explicit Ix(Expression e) : Scalar(std::move(e)) {}
     Ix(const Ix&) = default;
     Ix& operator=(const Ix&) = default;
+    static recorded::Declaration declaration() { return recorded::leaf(type_of<Tag>()); }
     friend Bool operator==(const Ix& a, const Ix& b) { return compare(Op::equal, a, b); }
     friend Bool operator!=(const Ix& a, const Ix& b) { return compare(Op::not_equal, a, b); }
     friend Bool operator<(const Ix& a, const Ix& b) requires(!Tag::interchangeable) {
@@ -424,6 +501,7 @@ class Recorded {
     explicit Maybe(Expression e) : Scalar(std::move(e)) {}
     Maybe(const Maybe&) = default;
     Maybe& operator=(const Maybe&) = default;
+    static recorded::Declaration declaration() { return recorded::leaf(maybe_type()); }
     [[nodiscard]] Bool has() const {
       return Bool(recorded::make(Op::has, recorded::bool_type, {this->Scalar::value()}));
     }
@@ -434,7 +512,9 @@ class Recorded {
     friend Bool operator!=(const Maybe& a, const Maybe& b) { return compare(Op::not_equal, a, b); }
 
    private:
-    static recorded::Type maybe_type() { return {"maybe " + std::string(Tag::name), Tag::interchangeable}; }
+    static recorded::Type maybe_type() {
+      return {"maybe " + std::string(Tag::name), Tag::interchangeable, recorded::Sort::maybe};
+    }
   };
 
   struct Value : recorded::Scalar {
@@ -443,6 +523,7 @@ class Recorded {
     explicit Value(Expression e) : Scalar(std::move(e)) {}
     Value(const Value&) = default;
     Value& operator=(const Value&) = default;
+    static recorded::Declaration declaration() { return recorded::leaf(recorded::value_type); }
     friend Bool operator==(const Value& a, const Value& b) { return compare(Op::equal, a, b); }
     friend Bool operator!=(const Value& a, const Value& b) { return compare(Op::not_equal, a, b); }
     friend Bool operator<(const Value& a, const Value& b) { return compare(Op::less, a, b); }
@@ -471,6 +552,9 @@ class Recorded {
       return rows_.back();
     }
     void bind(recorded::Path path) { path_ = std::move(path); }
+    static recorded::Declaration declaration() {
+      return rows(recorded::Declaration::Kind::table, declare<Row>(), {std::string(Tags::name)...});
+    }
     // For the list of fields: a row whose indices are the names of the index types.
     Row& any() const { return (*this)(variable<Tags>(std::string(Tags::name))...); }
     [[nodiscard]] std::vector<Expression> any_index() const {
@@ -505,6 +589,9 @@ class Recorded {
         bind_to(elements_[i], std::move(at));
       }
     }
+    static recorded::Declaration declaration() {
+      return rows(recorded::Declaration::Kind::table, declare<Row>(), {std::string(Tag::name)});
+    }
     [[nodiscard]] const std::deque<Row>& elements() const { return elements_; }
 
    private:
@@ -531,6 +618,17 @@ class Recorded {
       rows_.emplace_back();
       bind_to(rows_.back(), extended(which));
       return rows_.back();
+    }
+    // The head that a triggered rule consumes: what comes to the head after it is another.
+    [[nodiscard]] const Row& message() const {
+      recorded::Path path = extended("head");
+      path.back().consumed = true;
+      rows_.emplace_back();
+      bind_to(rows_.back(), std::move(path));
+      return rows_.back();
+    }
+    static recorded::Declaration declaration() {
+      return rows(recorded::Declaration::Kind::queue, declare<Row>(), {std::string(Slot::name)});
     }
     [[nodiscard]] Bool bit(std::string_view which) const {
       Bool b;
@@ -694,11 +792,29 @@ class Recorded {
 
   template <class Tag>
   static recorded::Type type_of() {
-    return {std::string(Tag::name), Tag::interchangeable};
+    return {std::string(Tag::name), Tag::interchangeable, recorded::Sort::index};
   }
   template <class Tag>
   static Ix<Tag> variable(const std::string& name) {
     return Ix<Tag>(recorded::make(Op::parameter, type_of<Tag>(), {}, name));
+  }
+
+  template <class X>
+  static recorded::Declaration declare() {
+    if constexpr (Described<X>) {
+      recorded::Declaration record;
+      record.kind = recorded::Declaration::Kind::record;
+      record.type.name = boost::core::type_name<X>();
+      record.derived = DerivedFields<X>;
+      using Members = boost::describe::describe_members<X, boost::describe::mod_public>;
+      boost::mp11::mp_for_each<Members>([&](auto member) {
+        record.names.emplace_back(member.name);
+        record.parts.push_back(declare<std::remove_cvref_t<decltype(std::declval<X>().*member.pointer)>>());
+      });
+      return record;
+    } else {
+      return X::declaration();
+    }
   }
 
   // Binds every field of x to its access path.
@@ -724,7 +840,21 @@ class Recorded {
     const std::string name = recorded::Recorder::current().fresh(Tag::name);
     const Expression body = Bool(f(variable<Tag>(name))).value();
     if (body->op == Op::constant) return Bool(body);
-    return Bool(recorded::make(op, recorded::bool_type, {body}, name));
+    auto node = std::make_shared<recorded::Node>();
+    node->op = op;
+    node->type = recorded::bool_type;
+    node->text = name;
+    node->over = Tag::name;
+    node->children = {body};
+    return Bool(Expression(node));
+  }
+  static recorded::Declaration rows(recorded::Declaration::Kind kind, recorded::Declaration row,
+                                    std::vector<std::string> over) {
+    recorded::Declaration declaration;
+    declaration.kind = kind;
+    declaration.over = std::move(over);
+    declaration.parts = {std::move(row)};
+    return declaration;
   }
   template <class Row, class Slot>
   static void queue_statement(recorded::Statement::Kind kind, Fifo<Row, Slot>& fifo, const Row* row) {
@@ -813,7 +943,7 @@ class RecordRules {
           auto& queue = channel(s, i...);
           return !queue.empty() && typename K::Bool(guard(std::as_const(s), i..., queue.head()));
         },
-        [&](State& s, const auto&... i) { action(s, i..., channel(s, i...).head()); });
+        [&](State& s, const auto&... i) { action(s, i..., channel(s, i...).message()); });
   }
   template <class Counter, class Case>
   void split(Counter&&, int cases, Case&& one) {
@@ -843,6 +973,8 @@ class RecordRules {
     recorded.fairness = rule.fairness;
     recorded.urgency = rule.urgency;
     recorded.parameters = {std::string(Tags::name)...};
+    recorded.instruction = rule.instruction;
+    recorded.thread = rule.thread;
     Recorder recorder;
     State state;
     K::bind_to(state, {});
@@ -868,6 +1000,66 @@ class RecordRules {
   }
   Description& description_;
 };
+
+// Reads the families of initial states.
+template <class K, class State>
+struct RecordStarts {
+  std::vector<RecordedStart>& starts;
+
+  template <class... Tags, class Action>
+  void start(Over<Tags...>, Action&& action) {
+    Recorder recorder;
+    State state;
+    K::bind_to(state, {});
+    const std::tuple<typename K::template Ix<Tags>...> parameters{
+        K::template variable<Tags>(recorder.fresh(Tags::name))...};
+    std::apply([&](const auto&... i) { action(state, i...); }, parameters);
+    starts.push_back({{std::string(Tags::name)...}, recorder.take_action()});
+  }
+};
+
+// What f(state) computes, and what it does.
+template <class K, class State, class F>
+Expression record_expression(F&& f) {
+  Recorder recorder;
+  recorder.begin_guard();
+  State state;
+  K::bind_to(state, {});
+  return f(std::as_const(state)).value();
+}
+template <class K, class State, class F>
+std::vector<Statement> record_block(F&& f) {
+  Recorder recorder;
+  State state;
+  K::bind_to(state, {});
+  f(state);
+  return recorder.take_action();
+}
+
+// Fills in what a closed system or a program on a memory system says of itself; sizes and rigid functions are
+// the caller's.
+template <class System, class K>
+void describe_system(const System& system, const K& k, WholeDescription& whole) {
+  using State = typename System::State;
+  const Recorder constants;  // which a system may make between its rules
+  auto sizes = k.sizes;
+  sizes.visit([&]<class Tag>(Tag, int& size) { whole.extents[std::string(Tag::name)] = size; });
+  whole.state = K::template declare<State>();
+  RecordRules<K, State> reader(whole);
+  system.rules(reader);
+  system.invariants(reader);
+  if constexpr (requires { system.assertions(reader); }) {
+    Description assertions;
+    RecordRules<K, State> asserted(assertions);
+    system.assertions(asserted);
+    whole.assertions = std::move(assertions.invariants);
+  }
+  RecordStarts<K, State> starts{whole.starts};
+  system.start(starts);
+  whole.restore = record_block<K, State>([&](State& s) { system.restore(s); });
+  whole.proper_end =
+      record_expression<K, State>([&](const State& s) { return typename K::Bool(system.proper_end(s)); });
+}
 
 }  // namespace recorded
 

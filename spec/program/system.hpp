@@ -137,9 +137,15 @@ class System {
     memory().normalise(s.memory, wanted);
   }
 
-  [[nodiscard]] bool proper_end(const State& s) const {
-    return K::truth(k_.forall(threads, [&](auto t) { return s.port(t).ended; }) &&
-                    memory().drained(s.memory));
+  // A bool where the kind's truths are; else what it takes.
+  [[nodiscard]] auto proper_end(const State& s) const {
+    const typename K::Bool ended =
+        k_.forall(threads, [&](auto t) { return s.port(t).ended; }) && memory().drained(s.memory);
+    if constexpr (requires { K::truth(ended); }) {
+      return K::truth(ended);
+    } else {
+      return ended;
+    }
   }
 
   // The final value of a location; meaningful at a proper end.

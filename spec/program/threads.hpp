@@ -86,6 +86,18 @@ struct Threads {
       request(s, i, at, at.opcode == Opcode::barrier && K::truth(s.context(i).phase == Phase::departing));
     }
   }
+  // The same for kinds whose program counter is no number of the machine.
+  void restore(State& s) const {
+    for (int t = 0; t < count(); ++t) {
+      const ThreadIx i = thread_index(t);
+      k.when(s.port(i).pending, [&] {
+        for (int pc = 0; pc < static_cast<int>(thread(t).code.size()); ++pc) {
+          const Instruction& at = thread(t).code[static_cast<std::size_t>(pc)];
+          k.when(s.context(i).pc == pc, [&] { request_again(s, i, at); });
+        }
+      });
+    }
+  }
 
  private:
   // The rules of one instruction, where its thread is at `pc`.
@@ -229,6 +241,18 @@ struct Threads {
       if (kernel >= 0 && kernel < self.placement.kernel) ended = ended && s.port(thread_index(u)).ended;
     }
     return ended;
+  }
+
+  // Only instructions that ask something of the memory system have a request to restore.
+  void request_again(State& s, ThreadIx i, const Instruction& at) const {
+    if (at.opcode == Opcode::barrier) {
+      k.when(
+          s.context(i).phase == Phase::departing, [&] { request(s, i, at, true); },
+          [&] { request(s, i, at, false); });
+    } else if (is_memory(at.opcode) || at.opcode == Opcode::fence || at.opcode == Opcode::kernel_begin ||
+               at.opcode == Opcode::kernel_end) {
+      request(s, i, at, false);
+    }
   }
 
   void request(State& s, ThreadIx i, const Instruction& at, bool departing) const {
