@@ -18,5 +18,7 @@ Command add_prove(CLI::App& lockstep);
 Command add_replay(CLI::App& lockstep);
 Command add_explain(CLI::App& lockstep);
 Command add_list(CLI::App& lockstep);
+Command add_export(CLI::App& lockstep);
+Command add_crosscheck(CLI::App& lockstep);
 
 }  // namespace lockstep::cli

@@ -84,17 +84,6 @@ Subject with_program(Subject subject, const LitmusTest& test) {
   return subject;
 }
 
-Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state) {
-  Outcome outcome;
-  outcome.reserve(test.observed.size());
-  for (const ConditionTerm& term : test.observed) {
-    outcome.push_back(term.kind == ConditionTerm::Kind::location
-                          ? model.final_location(state, term.index)
-                          : model.final_register(state, term.thread, term.index));
-  }
-  return outcome;
-}
-
 void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
   const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
   const AssertionsOnly question(*model);
@@ -140,6 +129,17 @@ RunError describe_error(const std::exception_ptr& error, const Program& program)
   } catch (const std::bad_alloc&) {
     return {RunStatus::out_of_memory, "the machine has no memory left"};
   }
+}
+
+Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state) {
+  Outcome outcome;
+  outcome.reserve(test.observed.size());
+  for (const ConditionTerm& term : test.observed) {
+    outcome.push_back(term.kind == ConditionTerm::Kind::location
+                          ? model.final_location(state, term.index)
+                          : model.final_register(state, term.thread, term.index));
+  }
+  return outcome;
 }
 
 SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits) {

@@ -1,0 +1,97 @@
+// Expressions as text, in a language of the other checkers. Murphi and Promela write them alike; a Language
+// says where they differ:
+//   equal, not_equal, and_, or_       its operators
+//   choice(c, a, b), bits(op, a, b)   a conditional expression; and, or, exclusive or of words
+//   variable(node)                    a parameter or local variable
+//   constant(node), apply(node)
+//   place(path)                       a field
+//   quantifier(node), contains(node)
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "spec/kernel/recorded.hpp"
+
+namespace lockstep {
+
+inline bool is_binary(const recorded::Expression& e) {
+  return e->op >= recorded::Op::and_ && e->op <= recorded::Op::multiply;
+}
+
+template <class Language>
+std::string term(const recorded::Expression& e, const Language& language);
+
+// An operand of a connective or comparison, in parentheses unless nobody could misread it.
+template <class Language>
+std::string operand(const recorded::Expression& e, recorded::Op parent, const Language& language) {
+  using recorded::Op;
+  const bool connects = parent == Op::and_ || parent == Op::or_;
+  const bool bare =
+      !is_binary(e) || (connects && (e->op == parent || (e->op >= Op::equal && e->op <= Op::less_equal)));
+  return bare ? term(e, language) : "(" + term(e, language) + ")";
+}
+
+template <class Language>
+std::string term(const recorded::Expression& e, const Language& language) {
+  using recorded::Op;
+  const auto child = [&](std::size_t i) { return term(e->children[i], language); };
+  const auto infix = [&](std::string_view symbol) {
+    return fmt::format("{} {} {}", operand(e->children[0], e->op, language), symbol,
+                       operand(e->children[1], e->op, language));
+  };
+  switch (e->op) {
+    case Op::constant:
+      return language.constant(*e);
+    case Op::parameter:
+    case Op::local:
+      return language.variable(*e);
+    case Op::read:
+      return language.place(e->path);
+    case Op::apply:
+      return language.apply(*e);
+    case Op::not_:
+      return is_binary(e->children[0]) ? "!(" + child(0) + ")" : "!" + child(0);
+    case Op::and_:
+      return infix(Language::and_);
+    case Op::or_:
+      return infix(Language::or_);
+    case Op::equal:
+      return infix(Language::equal);
+    case Op::not_equal:
+      return infix("!=");
+    case Op::less:
+      return infix("<");
+    case Op::less_equal:
+      return infix("<=");
+    case Op::add:
+      return infix("+");
+    case Op::subtract:
+      return infix("-");
+    case Op::multiply:
+      return infix("*");
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor:
+      return language.bits(e->op, child(0), child(1));
+    case Op::select:
+      return language.choice(child(0), child(1), child(2));
+    case Op::some:
+      return fmt::format("({} + 1)", child(0));
+    case Op::has:
+      return fmt::format("({} != {})", child(0), "0");
+    case Op::value_of:
+      return fmt::format("({} - 1)", child(0));
+    case Op::forall:
+    case Op::exists:
+    case Op::count:
+      return language.quantifier(*e);
+    case Op::contains:
+      return language.contains(*e);
+  }
+  throw std::logic_error("an operator of no kind");
+}
+
+}  // namespace lockstep
