@@ -1,11 +1,17 @@
 // `lockstep prove`: puts a system's lemmas to Z3, and to a second solver.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "checker/check/check.hpp"
+#include "checker/explore/explorer.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/subject.hpp"
+#include "checker/trace/trace.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "proofs/prover.hpp"
@@ -20,18 +26,18 @@ struct Options {
   bool any_size = false;
   bool json = false;
   bool all = false;
-  bool no_explore = false;
   std::string recheck;
   std::string smt;
   std::vector<std::string> lemmas;
   double seconds_each = 60;
+  double seconds_explored = 20;
   unsigned threads = 0;
   SystemChoice choice;
 };
 
-std::string sizes_text(const ProofSubject& subject) {
+std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes) {
   std::string text;
-  for (const auto& [name, size] : subject.sizes()) {
+  for (const auto& [name, size] : sizes) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
   }
   return text;
@@ -53,6 +59,48 @@ std::vector<std::string> chosen_lemmas(const Options& options, const ProofSubjec
   return chosen;
 }
 
+// What the explorer found of the lemmas at small sizes, where a lemma is either false or worth proving.
+struct Explored {
+  std::string text;
+  nlohmann::json json;
+  bool holds = true;  // as far as was looked
+};
+
+Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const Options& options,
+                        ProgressLine& progress) {
+  Explored explored;
+  const std::unique_ptr<Model> model = subject.model();
+  ExploreOptions explore_options;
+  explore_options.threads =
+      options.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.threads;
+  explore_options.time_limit = std::chrono::milliseconds(static_cast<long>(options.seconds_explored * 1000));
+  explore_options.memory_limit = std::size_t{4} << 30;
+  explore_options.deadlocks = false;
+  explore_options.interrupted = &interrupted();
+  explore_options.progress = [&](const Progress& now) { progress.show(progress_text("exploring", now)); };
+  const ExploreResult result = explore(*model, explore_options);
+  progress.erase();
+  const std::string where = sizes_text(subject.explored_sizes());
+  explored.json = {{"states", result.states}, {"sizes", where}, {"seconds", result.seconds}};
+  if (result.verdict == Verdict::invariant) {
+    const RecordedTrace trace = record(named, *model, result.trace, TraceEnd::invariant,
+                                       model->invariants().at(static_cast<std::size_t>(result.violated)));
+    explored.holds = false;
+    explored.json["violated"] = trace.what;
+    explored.text = fmt::format("Explored at {}: a lemma is false in a reachable state.\n{}\n", where,
+                                trace_text(trace) + trace_end_text(trace));
+  } else if (inconclusive(result.verdict)) {
+    explored.json["complete"] = false;
+    explored.text =
+        fmt::format("Explored at {}: {} states, not all; no lemma is false in them.\n", where, result.states);
+  } else {
+    explored.json["complete"] = true;
+    explored.text =
+        fmt::format("Explored at {}: every lemma holds in all {} states.\n", where, result.states);
+  }
+  return explored;
+}
+
 int run(const Options& options) {
   Subject named = subject_named(options.system);
   apply_shared(options.choice.shared(), std::span(&named, 1));
@@ -64,10 +112,15 @@ int run(const Options& options) {
   ProofTitle title;
   title.system = named.description();
   title.theorem = entry.theorem;
-  title.scope = options.any_size ? std::string(entry.any_size) : sizes_text(*subject);
+  title.scope = options.any_size ? std::string(entry.any_size) : sizes_text(subject->sizes());
   title.solvers = options.recheck.empty() ? "Z3" : "Z3 and " + options.recheck;
 
   ProgressLine progress;
+  Explored explored;
+  if (options.seconds_explored > 0) {
+    explored = explore_lemmas(named, *subject, options, progress);
+    if (!options.json) print_now(explored.text + "\n");
+  }
   ProveOptions prove_options;
   prove_options.any_size = options.any_size;
   prove_options.threads = options.threads;
@@ -82,11 +135,14 @@ int run(const Options& options) {
   const ProofResult result = prove(*subject, prove_options);
   progress.erase();
   if (options.json) {
-    print_now(proof_json(title, result).dump(1) + "\n");
+    nlohmann::json json = proof_json(title, result);
+    if (!explored.json.is_null()) json["explored"] = explored.json;
+    print_now(json.dump(1) + "\n");
   } else {
     print_now(proof_text(title, result, options.all));
   }
-  return exit_status(result);
+  const int status = exit_status(result);
+  return status == 0 && !explored.holds ? 1 : status;
 }
 
 }  // namespace
@@ -104,6 +160,11 @@ Command add_prove(CLI::App& lockstep) {
       ->type_name("DIR");
   app->add_option("--timeout", options->seconds_each, "Seconds for one obligation in one solver")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option(
+         "--explore", options->seconds_explored,
+         "Seconds to look for a reachable state, at small sizes, in which a lemma is false; 0 for none")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app->add_option("--threads", options->threads, "Rules at a time (default: as many as the machine runs)");
   options->choice.add_to(*app);

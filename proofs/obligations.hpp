@@ -2,6 +2,7 @@
 // start, that every rule keeps every lemma, and that no rule overruns a queue or a range.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -189,7 +190,12 @@ class WithLemmas {
   // The system's own properties come first.
   template <class Invariants>
   void invariants(Invariants& v) const {
-    system_.invariants(v);
+    if constexpr (requires { Lemmas<System>::left_to_the_explorer; }) {
+      Chosen<Invariants> chosen{v};
+      system_.invariants(chosen);
+    } else {
+      system_.invariants(v);
+    }
     Lemmas<System>{system_}.lemmas(v);
   }
   void restore(State& s) const { system_.restore(s); }
@@ -197,6 +203,17 @@ class WithLemmas {
   [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
 
  private:
+  // All but the properties that the lemmas leave to the explorer.
+  template <class Invariants>
+  struct Chosen {
+    Invariants& all;
+    template <class Predicate>
+    void invariant(std::string_view name, Predicate&& predicate) {
+      const auto& left = Lemmas<System>::left_to_the_explorer;
+      if (std::find(left.begin(), left.end(), name) == left.end()) all.invariant(name, predicate);
+    }
+  };
+
   System system_;
 };
 

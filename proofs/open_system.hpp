@@ -17,14 +17,12 @@ namespace lockstep {
 template <class Info, class K, template <class> class History, template <class> class Lemmas>
 using ProvedMemory = WithLemmas<WithHistory<OpenSystem<Info, K>, History>, Lemmas>;
 
-// The smallest machine that a protocol's lemmas can be wrong on: two CUs of one agent, a thread on each, two
-// blocks of two words.
+// Two of everything: threads, CUs, agents, blocks, words a block.
 template <class Sizes>
 void machine_to_prove(Sizes& sizes) {
   sizes.visit([]<class Tag>(Tag, int& size) {
     if (!std::is_same_v<Tag, ShapeTag>) size = std::min(2, size);
   });
-  sizes.template set<AgentTag>(1);
 }
 
 template <class Info, template <class> class History, template <class> class Lemmas>
@@ -50,15 +48,20 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     return ProvedMemory<Info, Terms, History, Lemmas>(
         WithHistory<OpenSystem<Info, Terms>, History>(std::move(open)));
   };
-  // The explorer's machine: a thread on each CU, one block of one word.
+  // The explorer's machine: a thread on each of two CUs, one block of one word, the shortest queues.
+  Sizes small = sizes;
+  small.visit([]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, ShapeTag>) size = 1;
+  });
+  small.template set<ThreadTag>(2);
+  small.template set<CuTag>(2);
+  Info::default_sizes(small, variant);
+  small.visit([]<class Tag>(Tag, int& size) {
+    if (Tag::fixed && !std::is_same_v<Tag, ShapeTag>) size = 1;
+  });
   const auto explore = [=]() -> std::unique_ptr<Model> {
     Numbers k;
-    k.sizes = sizes;
-    k.sizes.template set<ThreadTag>(2);
-    k.sizes.template set<CuTag>(2);
-    k.sizes.template set<AgentTag>(1);
-    k.sizes.template set<BlockTag>(1);
-    k.sizes.template set<WordTag>(1);
+    k.sizes = small;
     k.set_value_range({0, 1});
     Machine<Numbers> machine{};
     for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
@@ -67,7 +70,8 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     return std::make_unique<CompiledModel<Proved>>(
         Proved(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
   };
-  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(make, explore, any_size);
+  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(make, explore, small,
+                                                                                     any_size);
 }
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 
 #include "proofs/obligations.hpp"
 #include "proofs/prover.hpp"
+#include "spec/program/client.hpp"
 
 namespace lockstep {
 
@@ -19,8 +20,10 @@ class CompiledProof final : public ProofSubject {
  public:
   using Make = std::function<System()>;
   using Explore = std::function<std::unique_ptr<Model>()>;
-  CompiledProof(Make make, Explore explore, bool any_size)
-      : make_(std::move(make)), explore_(std::move(explore)) {
+  using Sizes = typename System::Kind::Sizes;
+  // `explored` are the sizes at which explore() builds its model.
+  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size)
+      : make_(std::move(make)), explore_(std::move(explore)), explored_sizes_(listed(explored)) {
     const symbolic::Session session(any_size);
     const System system = make_();
     Count count;
@@ -29,8 +32,7 @@ class CompiledProof final : public ProofSubject {
     Names names;
     system.invariants(names);
     for (auto& name : names.names) lemmas_.push_back({std::move(name)});
-    typename System::Kind::Sizes sizes = system.kind().sizes;
-    sizes.visit([&]<class Tag>(Tag, int& size) { sizes_.emplace_back(std::string(Tag::name), size); });
+    sizes_ = listed(system.kind().sizes);
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
@@ -41,6 +43,9 @@ class CompiledProof final : public ProofSubject {
     symbolic::ReadSystem<System>(system, visitor).read();
   }
   [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& explored_sizes() const override {
+    return explored_sizes_;
+  }
 
  private:
   struct Count {
@@ -59,12 +64,23 @@ class CompiledProof final : public ProofSubject {
     }
   };
   using Names = symbolic::LemmaNames;
+  // What a client may ask is no size that people think of.
+  static std::vector<std::pair<std::string, int>> listed(Sizes sizes) {
+    std::vector<std::pair<std::string, int>> list;
+    sizes.visit([&]<class Tag>(Tag, int& size) {
+      if (!std::is_same_v<Tag, ShapeTag> && !std::is_same_v<Tag, RegisterTag> &&
+          !std::is_same_v<Tag, WorkGroupTag>)
+        list.emplace_back(std::string(Tag::name), size);
+    });
+    return list;
+  }
 
   Make make_;
   Explore explore_;
   std::size_t rules_ = 0;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;
+  std::vector<std::pair<std::string, int>> explored_sizes_;
 };
 
 }  // namespace lockstep

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
+#include "checker/support/process.hpp"
 #include "proofs/second_solver.hpp"
 
 namespace lockstep {
@@ -112,6 +114,35 @@ CounterexampleToInduction counterexample(const ReadRule& rule, z3::model model) 
   return found;
 }
 
+// For every field of the state before the rule: that it is at its default.
+void list_defaults(const Cell& cell, z3::model& model, Arguments& arguments, std::vector<Term>& plain) {
+  if (arguments.size() == cell.indices.size()) {
+    Session& session = Session::current();
+    const Term value = cell.before(arguments);
+    if (cell.values.kind != Domain::Kind::any)
+      plain.push_back(symbolic::equal(value, session.member(cell.values, 0)));
+    return;
+  }
+  for (const Term& member : members_of(cell.indices[arguments.size()], model)) {
+    arguments.push_back(member);
+    list_defaults(cell, model, arguments, plain);
+    arguments.pop_back();
+  }
+}
+// At any size the rows that a model tells apart are its own, so only fields outside of tables can be asked
+// for.
+std::vector<Term> defaults(const ReadRule& rule, z3::model& model) {
+  std::vector<Term> plain;
+  for (const auto& [name, cell] : rule.store->cells()) {
+    const bool open = std::any_of(cell->indices.begin(), cell->indices.end(),
+                                  [](const Domain& d) { return d.kind == Domain::Kind::any; });
+    if (open) continue;
+    Arguments arguments;
+    list_defaults(*cell, model, arguments, plain);
+  }
+  return plain;
+}
+
 // ---- putting obligations to solvers ----------------------------------------------------------------------
 
 std::string file_name(std::string_view text) {
@@ -133,10 +164,10 @@ class Prover {
   Prover(const ProofSubject& subject, const ProveOptions& options)
       : subject_(subject), options_(options), directory_(options.smt_directory) {
     if (!options_.recheck.empty()) {
-      second_.emplace(options_.recheck, options_.seconds_each);
+      second_.emplace(options_.recheck, options_.seconds_each, options_.interrupted);
       if (directory_.empty()) {
         temporary_.emplace();
-        directory_ = temporary_->path();
+        directory_ = temporary_->path().string();
       }
     }
     if (!directory_.empty()) std::filesystem::create_directories(directory_);
@@ -278,7 +309,8 @@ class Prover {
           break;
         case z3::sat:
           o.status = ProofStatus::refuted;
-          o.counterexample = counterexample(rule, solver.get_model());
+          o.counterexample =
+              counterexample(rule, first_of(lemma) ? plainest(rule, solver) : solver.get_model());
           break;
         case z3::unknown:
           o.status = ProofStatus::unknown;
@@ -293,6 +325,35 @@ class Prover {
     }
     if (second_ && o.status == ProofStatus::proved && !stop()) recheck(o);
     return o;
+  }
+
+  // Whether this is the first counterexample to the lemma, which people will look at.
+  bool first_of(const std::string& lemma) {
+    const std::lock_guard lock(mutex_);
+    return shown_.insert(lemma).second;
+  }
+
+  // A counterexample with as many fields at their defaults as come easily.
+  z3::model plainest(const ReadRule& rule, z3::solver& solver) const {
+    z3::model model = solver.get_model();
+    unsigned pushed = 0;
+    for (const Term& plain : defaults(rule, model)) {
+      if (stop()) break;
+      if (model.eval(plain, true).is_true()) {
+        solver.add(plain);
+        continue;
+      }
+      solver.push();
+      solver.add(plain);
+      if (solver.check() == z3::sat) {
+        model = solver.get_model();
+        ++pushed;
+      } else {
+        solver.pop();
+      }
+    }
+    solver.pop(pushed);
+    return model;
   }
 
   void write(Obligation& o, z3::solver& solver) {
@@ -335,8 +396,10 @@ class Prover {
   const ProofSubject& subject_;
   const ProveOptions& options_;
   std::optional<SecondSolver> second_;
-  std::optional<TemporaryDirectory> temporary_;
+  std::optional<TemporaryFolder> temporary_;
   std::string directory_;
+  std::mutex mutex_;
+  std::set<std::string> shown_;  // lemmas with a counterexample
   std::atomic<std::size_t> done_{0};
   std::atomic<std::size_t> written_{0};
 };

@@ -41,6 +41,7 @@ class ProofSubject {
   virtual void read(RuleVisitor& visitor) const = 0;
   // The same system with its lemmas as invariants, for the explorer, at small sizes.
   [[nodiscard]] virtual std::unique_ptr<Model> model() const = 0;
+  [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& explored_sizes() const = 0;
 };
 
 struct ProofEntry {

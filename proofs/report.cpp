@@ -31,16 +31,35 @@ bool meaningless(const ProofField& field, const std::set<std::string>& empty) {
          empty.contains(field.path.substr(0, at) + ".has" + field.path.substr(at + 6));
 }
 
+// What lies in slots beyond a queue's end. `counts` are the queues' lengths, by their names and indices.
+bool beyond_end(const ProofField& field, const std::map<std::string, std::pair<int, int>>& counts) {
+  const std::size_t open = field.path.find('[');
+  const std::size_t close = field.path.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) return false;
+  const std::size_t row = field.path.find('(');
+  const std::string indices = row == std::string::npos ? std::string() : field.path.substr(row);
+  const auto queue = counts.find(field.path.substr(0, open) + ".count" + indices);
+  if (queue == counts.end()) return false;
+  const int slot = std::stoi(field.path.substr(open + 1, close - open - 1));
+  return slot >= std::max(queue->second.first, queue->second.second);
+}
+
 std::string counterexample_text(const CounterexampleToInduction& c) {
   std::set<std::string> empty;
   for (const ProofField& field : c.fields) {
     if (field.path.find(".has") != std::string::npos && field.before == "false" && field.after == "false")
       empty.insert(field.path);
   }
+  std::map<std::string, std::pair<int, int>> counts;
+  for (const ProofField& field : c.fields) {
+    if (field.path.find(".count") != std::string::npos && !field.before.empty() && !field.after.empty() &&
+        field.before != "?" && field.after != "?")
+      counts[field.path] = {std::stoi(field.before), std::stoi(field.after)};
+  }
   std::string held;
   std::string changed;
   for (const ProofField& field : c.fields) {
-    if (meaningless(field, empty)) continue;
+    if (meaningless(field, empty) || beyond_end(field, counts)) continue;
     if (field.before != field.after) {
       changed += fmt::format("      {}: {} -> {}\n", field.path, field.before, field.after);
     } else if (!field.plain) {

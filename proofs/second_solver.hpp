@@ -1,6 +1,7 @@
 // A solver that is a program of its own, asked for a second opinion on an obligation's SMT-LIB text.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,28 +16,16 @@ struct SecondOpinion {
 
 class SecondSolver {
  public:
-  // `command` is a name to be found in PATH, or a path; throws BadInput where it is neither or does not run.
-  SecondSolver(const std::string& command, double seconds);
+  // `command` is a name to be found in PATH, or a path; throws BadInput where it does not run. `seconds` are
+  // for one question.
+  SecondSolver(const std::string& command, double seconds, const std::atomic<bool>* interrupted);
   // Safe to call from several threads at once.
   [[nodiscard]] SecondOpinion ask(const std::string& file) const;
 
  private:
-  std::string program_;
+  std::vector<std::string> command_;
   double seconds_;
-  std::vector<std::string> arguments_;
-};
-
-// An empty folder that goes with its owner.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
+  const std::atomic<bool>* interrupted_;
 };
 
 }  // namespace lockstep

@@ -33,7 +33,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
         return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
             Proved<Concrete<Sizes>>(std::move(protocol)), Reductions::none());
       },
-      any_size);
+      sizes, any_size);
 }
 
 }  // namespace

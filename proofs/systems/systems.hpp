@@ -7,5 +7,6 @@ namespace lockstep {
 
 ProofEntry german_proof();
 ProofEntry write_through_proof();
+ProofEntry quick_release_proof();
 
 }  // namespace lockstep

@@ -171,7 +171,7 @@ class OpenSystem {
   // Recomputes the requests of the ports, which are not stored.
   void restore(State& s) const {
     k_.for_each(threads, [&](ThreadIx t) {
-      K::when(s.memory.port(t).pending, [&] {
+      K::when(s.memory.port(t).pending || s.memory.port(t).done, [&] {
         fill_in(s.memory.port(t).request, s.request(t).shape, s.request(t).block, s.request(t).word);
       });
     });

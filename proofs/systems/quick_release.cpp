@@ -1,0 +1,16 @@
+#include "proofs/lemmas/quick_release.hpp"
+
+#include "proofs/open_system.hpp"
+#include "proofs/systems/systems.hpp"
+
+namespace lockstep {
+
+ProofEntry quick_release_proof() {
+  return {"quick-release", "a release leaves no older copy that its scope may read, in a cache or in flight",
+          "any number of threads, CUs, agents and blocks", [](const SystemOptions& options, bool any_size) {
+            return build_memory_proof<quick_release::Info, quick_release::History, quick_release::Lemmas>(
+                quick_release_entry(), options, any_size);
+          }};
+}
+
+}  // namespace lockstep
