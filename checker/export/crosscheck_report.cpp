@@ -87,7 +87,7 @@ std::string crosscheck_title(const CrosscheckRun& run) {
 std::string crosscheck_text(const CrosscheckRun& run) {
   std::string text = fmt::format("Crosscheck {}\n", crosscheck_title(run));
   if (run.agreement == Agreement::left_out) {
-    return text + fmt::format("  left out: more than {} states\n", run.ours.states);
+    return text + fmt::format("  left out: {} states and more\n", run.ours.states);
   }
   text += fmt::format("  {:<9} {:>10} {:>11}  {:<13} {:>9} {:>11}\n", "checker", "states", "firings",
                       "verdict", "search", "preparation");

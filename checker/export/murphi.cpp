@@ -123,15 +123,19 @@ class Writer {
         murphi_{&whole, &names_, "message", {}} {}
 
   std::string write() {
-    heading();
-    constants();
-    types();
+    records();
     variables();
     functions();
     queues();
     initial_states();
     for (std::size_t i = 0; i < whole_.rules.size(); ++i) rule(i);
     properties();
+    // What all this needs of types comes before it.
+    const std::string rest = std::exchange(text_, {});
+    heading();
+    constants();
+    scalar_types(rest);
+    text_ += rest;
     return std::move(text_);
   }
 
@@ -151,6 +155,11 @@ class Writer {
     return term(folded(e, {}, whole_), murphi_);
   }
   [[nodiscard]] std::string place(const Path& path) const { return murphi_.place(folded(path, {}, whole_)); }
+
+  // Of a guard or a property, in a function's body.
+  [[nodiscard]] std::string body(const Expression& e) const {
+    return wrapped(folded(e, {}, whole_), murphi_, "\n    ");
+  }
 
   void heading() {
     line("-- {}", options_.title);
@@ -181,9 +190,10 @@ class Writer {
                        [&](const Declaration& part) { return has_leaf(part, is); });
   }
 
-  void types() {
+  void scalar_types(const std::string& rest) {
     line("type");
     for (const auto& [index, extent] : whole_.extents) {
+      if (rest.find(murphi_.index_type(index)) == std::string::npos) continue;
       line("  {}: 0 .. {};", murphi_.index_type(index), extent - 1);
     }
     for (const Type& maybe : names_.maybes()) {
@@ -200,6 +210,10 @@ class Writer {
         members.push_back(names_.enumerator(enumeration.type, m));
       line("  {}: enum {{ {} }};", names_.scalar(enumeration.type), fmt::join(members, ", "));
     }
+  }
+
+  // The rest of the types, which go on where the scalar ones end.
+  void records() {
     for (const Declaration& composite : names_.composites()) {
       if (!used(composite)) continue;
       line("  {}: record", names_.composite(composite));
@@ -470,7 +484,7 @@ class Writer {
          rule.fairness == Fairness::optional ? "; optional" : "");
     line("function can_{}({}): boolean;", names_.rule(i), parameters(rule.parameters));
     line("begin");
-    line("  return {};", expression(rule.guard));
+    line("  return {};", body(rule.guard));
     line("end;");
     over(rule.parameters, [&] {
       line("rule \"{}\"", rule_title(rule, whole_));
@@ -604,7 +618,7 @@ class Writer {
     gap();
     line("function at_end(): boolean;");
     line("begin");
-    line("  return {};", expression(whole_.proper_end));
+    line("  return {};", body(whole_.proper_end));
     line("end;");
     gap();
     std::string before;
@@ -618,7 +632,7 @@ class Writer {
         line("-- {}", claim.name);
         line("function holds_{}(): boolean;", number);
         line("begin");
-        line("  return {};", expression(claim.predicate));
+        line("  return {};", body(claim.predicate));
         line("end;");
         const std::string holds = fmt::format("holds_{}()", number);
         states(claim.name, holds, fmt::format("{}!{}", before, holds));

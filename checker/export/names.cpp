@@ -17,32 +17,41 @@ using recorded::Declaration;
 using recorded::Sort;
 using recorded::Type;
 
-// Words of Murphi, Promela and C (SPIN puts names into the C that it writes), and names that pan.c defines.
+// Words of Murphi, Promela and C: SPIN puts names into the C that it writes.
 constexpr std::array reserved{
-    "active",      "alias",       "array",        "assert",    "assume",    "atomic",     "auto",
-    "begin",       "bit",         "bool",         "boolean",   "break",     "by",         "byte",
-    "case",        "chan",        "char",         "clear",     "const",     "continue",   "cover",
-    "d_step",      "d_proctype",  "default",      "do",        "double",    "else",       "elsif",
-    "empty",       "enabled",     "end",          "endalias",  "endexists", "endfor",     "endforall",
-    "endfunction", "endif",       "endprocedure", "endrecord", "endrule",   "endruleset", "endstartstate",
-    "endswitch",   "endwhile",    "enum",         "error",     "eval",      "exists",     "extern",
-    "false",       "fi",          "float",        "for",       "forall",    "full",       "function",
-    "goto",        "hidden",      "if",           "in",        "init",      "inline",     "int",
-    "invariant",   "isundefined", "len",          "liveness",  "local",     "long",       "ltl",
-    "main",        "mtype",       "multiset",     "nempty",    "never",     "nfull",      "notrace",
-    "now",         "np_",         "od",           "of",        "pc_value",  "pid",        "print",
-    "printf",      "priority",    "procedure",    "proctype",  "property",  "provided",   "put",
-    "record",      "register",    "return",       "rule",      "ruleset",   "run",        "scalarset",
-    "select",      "short",       "show",         "signed",    "sizeof",    "skip",       "startstate",
-    "State",       "static",      "struct",       "switch",    "then",      "timeout",    "to",
-    "trace",       "trail",       "Trail",        "Trans",     "trpt",      "true",       "type",
-    "typedef",     "undefine",    "union",        "unless",    "unsigned",  "uchar",      "uint",
-    "ulong",       "ushort",      "var",          "void",      "volatile",  "while",      "xr",
-    "xs",          "Stack",       "Svtack",       "stdin",     "stdout",    "stderr",     "depth",
-    "errors",      "boq",         "fd",           "vsize",     "done"};
+    "active",      "alias",       "array",        "assert",    "assume",     "atomic",     "auto",
+    "begin",       "bit",         "bool",         "boolean",   "break",      "by",         "byte",
+    "case",        "chan",        "char",         "clear",     "const",      "continue",   "cover",
+    "d_proctype",  "d_step",      "default",      "do",        "double",     "else",       "elsif",
+    "empty",       "enabled",     "end",          "endalias",  "endexists",  "endfor",     "endforall",
+    "endfunction", "endif",       "endprocedure", "endrecord", "endrule",    "endruleset", "endstartstate",
+    "endswitch",   "endwhile",    "enum",         "error",     "eval",       "exists",     "extern",
+    "false",       "fi",          "float",        "for",       "forall",     "full",       "function",
+    "goto",        "hidden",      "if",           "in",        "init",       "inline",     "int",
+    "invariant",   "isundefined", "len",          "liveness",  "local",      "long",       "ltl",
+    "mtype",       "multiset",    "nempty",       "never",     "nfull",      "notrace",    "np_",
+    "od",          "of",          "pc_value",     "pid",       "print",      "printf",     "priority",
+    "procedure",   "proctype",    "property",     "provided",  "put",        "record",     "register",
+    "return",      "rule",        "ruleset",      "run",       "scalarset",  "select",     "short",
+    "show",        "signed",      "sizeof",       "skip",      "startstate", "static",     "struct",
+    "switch",      "then",        "timeout",      "to",        "trace",      "true",       "type",
+    "typedef",     "undefine",    "union",        "unless",    "unsigned",   "var",        "void",
+    "volatile",    "while",       "xr",           "xs"};
 
+// What the writers themselves define.
+constexpr std::array own{"at_end", "bits_and", "bits_or", "bits_xor", "live",  "message",
+                         "queue",  "reset",    "restore", "row",      "system"};
+// What SPIN's verifier does.
+constexpr std::array of_pan{"Stack", "State",  "Svtack", "Trail", "Trans",  "boq",    "depth",
+                            "done",  "errors", "main",   "now",   "stderr", "stdin",  "stdout",
+                            "trail", "trpt",   "uchar",  "uint",  "ulong",  "ushort", "vsize"};
+
+template <class Words>
+bool among(const std::string& name, const Words& words) {
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
 bool is_reserved(const std::string& name) {
-  return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  return among(name, reserved);
 }
 
 // Letters, digits and underscores, beginning with a letter.
@@ -66,10 +75,16 @@ std::string capitalised(std::string name) {
   return name;
 }
 
-// "lockstep::quick_release::Protocol<...>::Line" -> "Line".
+// "lockstep::Port<...>" -> "Port", "lockstep::quick_release::Protocol<...>::Line" -> "Line".
 std::string last_part(const std::string& qualified) {
-  const auto colon = qualified.rfind(':');
-  return colon == std::string::npos ? qualified : qualified.substr(colon + 1);
+  std::string part;
+  int depth = 0;
+  for (const char c : qualified) {
+    depth += c == '<' ? 1 : 0;
+    if (depth == 0) part = c == ':' ? std::string() : part + c;
+    depth -= c == '>' ? 1 : 0;
+  }
+  return part;
 }
 
 std::string key(const Type& type) {
@@ -79,11 +94,8 @@ std::string key(const Type& type) {
 }  // namespace
 
 Names::Names(const recorded::WholeDescription& whole, Scoping scoping) : scoping_(scoping) {
-  // What the writers themselves define.
-  for (const char* own : {"at_end", "bits_and", "bits_or", "bits_xor", "live", "message", "queue", "reset",
-                          "restore", "row", "system"}) {
-    taken_.insert(own);
-  }
+  taken_.insert(own.begin(), own.end());
+  taken_.insert(of_pan.begin(), of_pan.end());
   take_variables(whole.state, "");
   for (const auto& [index, extent] : whole.extents) {
     scalars_[key({index, false, Sort::index})] = claim(capitalised(identifier(index)));
@@ -146,11 +158,11 @@ void Names::collect(const Declaration& declaration, const std::string& name) {
       break;
   }
   if (std::find(composites_.begin(), composites_.end(), declaration) != composites_.end()) return;
-  const std::string own = identifier(last_part(declaration.type.name));
+  const std::string plain = identifier(last_part(declaration.type.name));
   const bool of_field =
-      declaration.kind == Declaration::Kind::queue || is_reserved(own) || taken_.contains(own);
+      declaration.kind == Declaration::Kind::queue || is_reserved(plain) || taken_.contains(plain);
   composites_.push_back(declaration);
-  composite_names_.push_back(claim(of_field ? capitalised(identifier(name)) : own));
+  composite_names_.push_back(claim(of_field ? capitalised(identifier(name)) : plain));
 }
 
 // Members keep their names where these mean one thing in the whole export; else all members of their
@@ -195,7 +207,7 @@ const std::string& Names::function(const recorded::RigidFunction& function) cons
 
 std::string Names::field(const std::string& name) const {
   const std::string plain = identifier(name);
-  return is_reserved(plain) ? plain + "_" : plain;
+  return is_reserved(plain) || among(plain, own) ? plain + "_" : plain;
 }
 
 std::string Names::variable(const std::string& name) const {

@@ -197,6 +197,10 @@ class Writer {
   [[nodiscard]] std::string place(const Path& path) const {
     return promela_.place(folded(path, bindings_, whole_));
   }
+  // Of a guard or a property, in a macro.
+  [[nodiscard]] std::string body(const Expression& e) const {
+    return wrapped(folded(e, bindings_, whole_), promela_, " \\\n  ");
+  }
   [[nodiscard]] int extent(const std::string& index) const { return whole_.extents.at(index); }
 
   void heading() {
@@ -417,7 +421,7 @@ class Writer {
     line("/* {}{}{}{}{}{} */", rule_title(rule, whole_), rule.unit.empty() ? "" : ": ", rule.unit,
          rule.source.empty() ? "" : "; ", rule.source,
          rule.fairness == Fairness::optional ? "; optional" : "");
-    line("#define CAN_{}({}) ({})", names_.rule(i), variables, expression(rule.guard));
+    line("#define CAN_{}({}) ({})", names_.rule(i), variables, body(rule.guard));
     line("inline {}({}) {{", names_.rule(i), variables);
     indented([&] {
       line("d_step {{ CAN_{}({}) ->", names_.rule(i), variables);
@@ -530,7 +534,7 @@ class Writer {
     }
     line("/* Some rule that is not optional is enabled. */");
     line("#define LIVE ({})", live.empty() ? "false" : fmt::format("{}", fmt::join(live, " || \\\n  ")));
-    line("#define AT_END ({})", expression(whole_.proper_end));
+    line("#define AT_END ({})", body(whole_.proper_end));
     gap();
     std::string before;
     for (std::size_t i = 0; i < claims_.size(); ++i) {
@@ -538,7 +542,7 @@ class Writer {
       line("/* {} */", claim.name);
       switch (claim.kind) {
         case Claim::Kind::property:
-          line("#define HOLDS_{} ({})", i, expression(claim.predicate));
+          line("#define HOLDS_{} ({})", i, body(claim.predicate));
           line("#define CLAIM_{} ({}!HOLDS_{})", i, before, i);
           before += fmt::format("HOLDS_{} && ", i);
           break;

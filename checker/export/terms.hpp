@@ -12,6 +12,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "spec/kernel/recorded.hpp"
 
@@ -92,6 +93,26 @@ std::string term(const recorded::Expression& e, const Language& language) {
       return language.contains(*e);
   }
   throw std::logic_error("an operator of no kind");
+}
+
+// A conjunction over several lines where it is long for one; `break_` ends a line of it.
+template <class Language>
+std::string wrapped(const recorded::Expression& e, const Language& language, std::string_view break_) {
+  constexpr std::size_t line_width = 100;
+  const std::string whole = term(e, language);
+  if (whole.size() <= line_width || e->op != recorded::Op::and_) return whole;
+  std::vector<recorded::Expression> conjuncts{e};
+  while (conjuncts.front()->op == recorded::Op::and_) {
+    const recorded::Expression first = conjuncts.front();
+    conjuncts.front() = first->children[1];
+    conjuncts.insert(conjuncts.begin(), first->children[0]);
+  }
+  std::string text;
+  for (const recorded::Expression& conjunct : conjuncts) {
+    if (!text.empty()) text += fmt::format(" {}{}", Language::and_, break_);
+    text += operand(conjunct, recorded::Op::and_, language);
+  }
+  return text;
 }
 
 }  // namespace lockstep
