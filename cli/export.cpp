@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "checker/export/process.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "checker/export/crosscheck.hpp"
-#include "checker/export/process.hpp"
 #include "checker/litmus/suite.hpp"
+#include "checker/support/process.hpp"
 #include "checker/trace/subject.hpp"
 
 using namespace lockstep;

@@ -11,7 +11,7 @@
 #include <regex>
 #include <string>
 
-#include "checker/export/process.hpp"
+#include "checker/support/process.hpp"
 
 namespace lockstep {
 

@@ -488,7 +488,7 @@ struct Lemmas {
                      (!s.ghost.new1(c) || s.ghost.new2(w().agent_of(c)));
             });
     each_thread(v, "an older fill on its way to an L2 that will be told is ahead of that",
-                [this](const State& s, const M& m, const ThreadIx& t) {
+                [this](const State&, const M& m, const ThreadIx& t) {
                   const auto& read = m.read(t);
                   return !reads(m, t) || read.stage != ReadStage::from_directory || read.poisoned ||
                          W::is_new(read.data) || read.followed || !w().memory_new(m);

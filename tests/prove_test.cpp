@@ -1,0 +1,300 @@
+// What the prover claims: lemmas that hold are proved, at a size and at any; each fault breaks an obligation;
+// what a solver cannot do is never counted as proved.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "checker/explore/explorer.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "proofs/proof_system.hpp"
+#include "proofs/prover.hpp"
+#include "proofs/report.hpp"
+#include "spec/examples/german.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+ProofResult prove_system(const std::string& name, bool any_size, const std::vector<std::string>& faults = {},
+                         ProveOptions options = {}) {
+  SystemOptions system;
+  system.faults = faults;
+  const auto subject = find_proof(name).build(system, any_size);
+  options.any_size = any_size;
+  return prove(*subject, options);
+}
+
+bool refuted(const ProofResult& result, const std::string& lemma) {
+  return std::any_of(result.obligations.begin(), result.obligations.end(), [&](const Obligation& o) {
+    return o.status == ProofStatus::refuted && o.lemma == lemma;
+  });
+}
+
+// A system of one table and a few rules, written for these tests.
+struct CellTag {
+  static constexpr std::string_view name = "cell";
+  static constexpr int capacity = 4;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+struct SlotTag {
+  static constexpr std::string_view name = "slot";
+  static constexpr int capacity = 2;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+inline constexpr CellTag cells{};
+
+template <class K>
+struct Toy {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  using Cell = typename K::template Ix<CellTag>;
+  struct Row {
+    Bool a;
+    Bool b;
+    BOOST_DESCRIBE_CLASS(Row, (), (a, b), (), ())
+  };
+  struct State {
+    typename K::template Table<Row, CellTag> cell;
+    typename K::template Fifo<Row, SlotTag> queue;
+    BOOST_DESCRIBE_CLASS(State, (), (cell, queue), (), ())
+  };
+  K k;
+  bool checks_room = true;
+  bool vacuous = false;
+  bool contradiction = false;
+  [[nodiscard]] const K& kind() const { return k; }
+
+  template <class Start>
+  void start(Start& s) const {
+    s.start(over(), [](State&) {});
+  }
+  template <class Rules>
+  void rules(Rules& r) const {
+    // Two loops, one within the other, and a write to rows that are not the loop's own.
+    r.rule(
+        {.name = "marks all", .unit = "toy"}, over(cells), [](const State&, Cell) { return Bool(true); },
+        [this](State& s, Cell c) {
+          k.for_each(cells, [&](Cell i) {
+            K::when(i != c, [&] {
+              s.cell(i).a = true;
+              k.for_each(cells, [&](Cell j) { K::when(j == i, [&] { s.cell(j).b = true; }); });
+            });
+          });
+        });
+    r.rule(
+        {.name = "clears one", .unit = "toy"}, over(cells),
+        [](const State& s, Cell c) { return s.cell(c).a; },
+        [](State& s, Cell c) {
+          s.cell(c).b = false;
+          s.cell(c).a = s.cell(c).b;
+        });
+    r.rule(
+        {.name = "queues", .unit = "toy"}, over(cells),
+        [this](const State& s, Cell) { return checks_room ? !k.full(s.queue) : Bool(true); },
+        [this](State& s, Cell c) { k.push(s.queue, s.cell(c)); });
+    r.triggered(
+        {.name = "takes", .unit = "toy"}, over(cells), [](auto& s, Cell) -> auto& { return s.queue; },
+        [](const State&, Cell, const Row& row) { return row.a; },
+        [](State& s, Cell c, const Row& row) {
+          s.cell(c).a = row.a;
+          s.cell(c).b = row.b;
+        });
+  }
+  template <class Invariants>
+  void invariants(Invariants& v) const {
+    v.invariant("a and b go together", [this](const State& s) {
+      return k.forall(cells, [&](Cell c) { return s.cell(c).a == s.cell(c).b; });
+    });
+    v.invariant("so they do in the queue", [](const State& s) {
+      return !K::contains(s.queue, [](const Row& row) { return row.a != row.b; });
+    });
+    if (vacuous) {
+      v.invariant("says nothing", [this](const State& s) {
+        return k.forall(cells, [&](Cell c) { return s.cell(c).a || !s.cell(c).a; });
+      });
+    }
+    if (contradiction) {
+      v.invariant("nothing is marked",
+                  [this](const State& s) { return k.forall(cells, [&](Cell c) { return !s.cell(c).a; }); });
+    }
+  }
+};
+
+struct ToyChoice {
+  bool checks_room = true;
+  bool vacuous = false;
+  bool contradiction = false;
+};
+ProofResult prove_toy(bool any_size, ToyChoice choice = {}, ProveOptions options = {}) {
+  using Sizes = DynamicSizes<CellTag, SlotTag>;
+  const CompiledProof<Toy<Symbolic<Sizes>>> subject(
+      [=] {
+        return Toy<Symbolic<Sizes>>{Symbolic<Sizes>(Sizes{}), choice.checks_room, choice.vacuous,
+                                    choice.contradiction};
+      },
+      [] { return std::unique_ptr<Model>(); }, Sizes{}, any_size);
+  options.any_size = any_size;
+  return prove(subject, options);
+}
+
+std::string script(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  return file.string();
+}
+
+}  // namespace
+
+TEST_CASE("loops within loops, rows of others and queues mean the same at a size and at any") {
+  const bool any_size = GENERATE(false, true);
+  const ProofResult result = prove_toy(any_size);
+  CHECK(result.proved());
+  CHECK(result.obligations.size() > 8);
+}
+
+TEST_CASE("a queue that may overrun is an obligation that fails") {
+  const bool any_size = GENERATE(false, true);
+  const ProofResult result = prove_toy(any_size, {.checks_room = false});
+  CHECK_FALSE(result.proved());
+  CHECK(refuted(result, "a queue that is pushed onto has room"));
+}
+
+TEST_CASE("a lemma that says nothing is not counted as proved") {
+  const ProofResult result = prove_toy(false, {.vacuous = true});
+  CHECK_FALSE(result.proved());
+  CHECK(result.count(ProofStatus::vacuous) == 1);
+  CHECK(exit_status(result) == 1);
+}
+
+TEST_CASE("lemmas that never let a rule happen are reported beside what they make of it") {
+  const ProofResult result = prove_toy(false, {.contradiction = true});
+  CHECK_FALSE(result.proved());
+  CHECK(std::any_of(result.obligations.begin(), result.obligations.end(), [](const Obligation& o) {
+    return o.status == ProofStatus::vacuous && o.rule == "clears one";
+  }));
+}
+
+TEST_CASE("german is proved for any number of nodes, and at a size") {
+  CHECK(prove_system("german", true).proved());
+  CHECK(prove_system("german", false).proved());
+}
+
+TEST_CASE("every fault of german breaks an obligation, and the counterexample names the rule") {
+  for (const Fault& fault : german::faults) {
+    const bool any_size = GENERATE(false, true);
+    INFO(fault.name);
+    ProveOptions options;
+    options.seconds_each = 20;
+    const ProofResult result = prove_system("german", any_size, {std::string(fault.name)}, options);
+    CHECK_FALSE(result.proved());
+    REQUIRE(result.count(ProofStatus::refuted) > 0);
+    for (const Obligation& o : result.obligations) {
+      if (o.status != ProofStatus::refuted) continue;
+      REQUIRE(o.counterexample);
+      CHECK(o.counterexample->rule.starts_with(o.rule));
+      CHECK_FALSE(o.counterexample->fields.empty());
+    }
+  }
+}
+
+TEST_CASE("german's lemmas hold in every reachable state of three nodes") {
+  SystemOptions options;
+  options.sizes = {{"node", 3}};
+  const auto model = find_proof("german").build(options, false)->model();
+  const ExploreResult result = explore(*model, {});
+  CHECK(result.verdict == Verdict::holds);
+  CHECK(result.states == 58104);
+}
+
+TEST_CASE("quick-release is proved, and a release that waits for no invalidation is not") {
+  CHECK(prove_system("quick-release", false).proved());
+  const ProofResult broken = prove_system("quick-release", false, {"invalidations-not-awaited"});
+  CHECK(refuted(broken, "a marker that is out waits for invalidations"));
+}
+
+TEST_CASE("write-through is proved, and an acquire that keeps its L1 is not") {
+  ProveOptions options;
+  const ProofResult broken = prove_system("write-through", false, {"acquire-keeps-l1"});
+  CHECK(refuted(broken, "an L1 that is new holds no older copy"));
+}
+
+TEST_CASE("a second solver that is missing is bad input, with the way to get it") {
+  ProveOptions options;
+  options.recheck = "no-such-solver";
+  CHECK_THROWS_WITH(prove_toy(false, {}, options), Catch::Contains("not installed"));
+}
+
+TEST_CASE("a second solver's word decides: sat disagrees, unknown and crashes prove nothing") {
+  const auto folder = std::filesystem::temp_directory_path() / "lockstep-prove-test";
+  std::filesystem::create_directories(folder);
+  ProveOptions options;
+  options.seconds_each = 1;
+  const auto ask = [&](const std::string& text) {
+    options.recheck = script(folder / "solver", "case \"$1\" in --version) exit 0;; esac\n" + text);
+    return prove_toy(false, {}, options);
+  };
+  const auto all_are = [](const ProofResult& result, ProofStatus status) {
+    return !result.proved() && result.count(status) > 0 &&
+           std::all_of(result.obligations.begin(), result.obligations.end(),
+                       [&](const Obligation& o) { return o.status == status || o.seconds == 0; });
+  };
+  CHECK(ask("echo unsat").proved());
+  const ProofResult sat = ask("echo sat");
+  CHECK(all_are(sat, ProofStatus::disagree));
+  CHECK(exit_status(sat) == 1);
+  const ProofResult unknown = ask("echo unknown");
+  CHECK(all_are(unknown, ProofStatus::unknown));
+  CHECK(exit_status(unknown) == 3);
+  const ProofResult crash = ask("kill -SEGV $$");
+  CHECK(all_are(crash, ProofStatus::error));
+  CHECK(exit_status(crash) == 2);
+  CHECK(all_are(ask("echo nonsense"), ProofStatus::error));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("obligations are kept as SMT-LIB text that says what it is") {
+  const auto folder = std::filesystem::temp_directory_path() / "lockstep-prove-smt";
+  std::filesystem::remove_all(folder);
+  ProveOptions options;
+  options.smt_directory = folder.string();
+  const ProofResult result = prove_toy(true, {}, options);
+  REQUIRE(result.proved());
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path());
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    CHECK(text.find("; unsat means proved") != std::string::npos);
+    CHECK(text.find("(check-sat)") != std::string::npos);
+    ++files;
+  }
+  CHECK(files > 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a proof of a system that has none names those that have") {
+  CHECK_THROWS_WITH(find_proof("sc"), Catch::Contains("no proof of 'sc'"));
+  CHECK_THROWS_WITH(find_proof("germann"), Catch::Contains("german"));
+}
+
+TEST_CASE("a counterexample's text leaves out what lies beyond a queue's end and in empty indices") {
+  ProofResult result;
+  Obligation o;
+  o.rule = "r";
+  o.lemma = "l";
+  o.status = ProofStatus::refuted;
+  o.counterexample = CounterexampleToInduction{"r (cell 0)",
+                                               {{"q.count(0)", "1", "1", false},
+                                                {"q[0].a(0)", "true", "true", false},
+                                                {"q[1].a(0)", "true", "true", false},
+                                                {"m.has", "false", "false", true},
+                                                {"m.index", "3", "3", false}}};
+  result.obligations.push_back(o);
+  const std::string text = proof_text({"s", "t", "f", "Z3"}, result, false);
+  CHECK(text.find("q[0].a(0) = true") != std::string::npos);
+  CHECK(text.find("q[1].a(0)") == std::string::npos);
+  CHECK(text.find("m.index") == std::string::npos);
+}
