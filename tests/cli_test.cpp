@@ -92,6 +92,8 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
                                                     {"check", "--help"},
                                                     {"replay", "--help"},
                                                     {"explain", "--help"},
+                                                    {"export", "--help"},
+                                                    {"crosscheck", "--help"},
                                                     {"list", "--help"}}) {
     const Result result = lockstep.run(arguments);
     CAPTURE(arguments.front());
@@ -115,6 +117,10 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"check", "german", "--size", "nodes=3"}), Catch::Contains("did you mean 'node'?"));
   CHECK_THAT(hint({"check", "quick-release/splitfifo"}), Catch::Contains("did you mean 'split-fifo'?"));
   CHECK_THAT(hint({"litmus", "--model", "hrf-indirekt"}), Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THAT(hint({"export", "german", "--to", "tla"}), Catch::Contains("murphi"));
+  CHECK_THAT(hint({"export", "quick-release", "--to", "murphi"}), Catch::Contains("--program"));
+  CHECK_THAT(hint({"crosscheck", "german", "--with", "spinn"}), Catch::Contains("did you mean 'spin'?"));
+  CHECK_THAT(hint({"crosscheck", "german", "--program", "mp-agent"}), Catch::Contains("runs no programs"));
   CHECK_THAT(hint({"list", "fault"}), Catch::Contains("did you mean 'faults'?"));
   CHECK_THAT(hint({}), Catch::Contains("Usage: "));
   CHECK_THAT(hint({"check"}), Catch::Contains("SYSTEM is required"));
@@ -234,3 +240,29 @@ TEST_CASE("list names systems, and what a system can be asked") {
 }
 
 #endif
+
+TEST_CASE("export writes one program to stdout, or each into a folder") {
+  const Command lockstep;
+  const Result murphi = lockstep.run({"export", "german", "--to", "murphi", "--size", "node=2"});
+  CHECK(murphi.status == 0);
+  CHECK_THAT(murphi.out, Catch::Contains("rule \"grants the exclusive copy\"") &&
+                             Catch::Contains("invariant \"an exclusive copy is the only copy\""));
+  const std::string folder = (lockstep.folder() / "exports").string();
+  const Result all = lockstep.run({"export", "sc", "--to", "promela", "--output", folder});
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, Catch::Contains("sc-ring-wg-agent.pml"));
+  CHECK(fs::file_size(fs::path(folder) / "sc-ring-wg-agent.pml") > 1000);
+}
+
+TEST_CASE("crosscheck without a checker to ask agrees with nothing") {
+  const Command lockstep;
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", lockstep.folder().c_str(), 1);
+  const Result result = lockstep.run({"crosscheck", "german", "--size", "node=2", "--json"});
+  ::setenv("PATH", before.c_str(), 1);
+  CHECK(result.status == 2);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json.at("schema") == "lockstep.crosscheck/1");
+  CHECK(json.at("runs").at(0).at("agreement") == "error");
+  CHECK(json.at("runs").at(0).at("counts").at(1).at("status") == "missing");
+}
