@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proofs/symbolic.hpp"
+#include "spec/kernel/kind.hpp"
 #include "spec/kernel/rules.hpp"
 
 namespace lockstep {
@@ -69,6 +70,7 @@ struct LemmaTerms {
 
 // `System` offers rules(r), start(s) and invariants(v), its lemmas among them.
 template <class System>
+requires ValueKind<typename System::Kind>
 class ReadSystem {
  public:
   using K = typename System::Kind;

@@ -256,6 +256,19 @@ TEST_CASE("a second solver's word decides: sat disagrees, unknown and crashes pr
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("cvc5 confirms german, for any number of nodes") {
+  ProveOptions options;
+  options.recheck = "cvc5";
+  try {
+    const ProofResult result = prove_system("german", true, {}, options);
+    CHECK(result.proved());
+    CHECK(std::any_of(result.obligations.begin(), result.obligations.end(),
+                      [](const Obligation& o) { return o.recheck_seconds > 0; }));
+  } catch (const BadInput& missing) {
+    WARN("not judged: " << missing.what());
+  }
+}
+
 TEST_CASE("obligations are kept as SMT-LIB text that says what it is") {
   const auto folder = std::filesystem::temp_directory_path() / "lockstep-prove-smt";
   std::filesystem::remove_all(folder);

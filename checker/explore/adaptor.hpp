@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "checker/explore/model.hpp"
+#include "spec/kernel/kind.hpp"
 #include "spec/kernel/reflect.hpp"
 #include "spec/kernel/rules.hpp"
 
@@ -50,6 +51,7 @@ Firing firing_of(std::uint16_t rule, Ix... index) {
 
 // `Base` is Model or an interface derived from it.
 template <class System, class Base = Model>
+requires ValueKind<typename System::Kind>
 class CompiledModel : public Base {
  public:
   using Kind = typename System::Kind;

@@ -5,12 +5,18 @@
 
 namespace lockstep {
 
+namespace {
+
+std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
+  return build_memory_proof<quick_release::Info, quick_release::History, quick_release::Lemmas>(
+      quick_release_entry(), options, any_size);
+}
+
+}  // namespace
+
 ProofEntry quick_release_proof() {
   return {"quick-release", "a release leaves no older copy that its scope may read, in a cache or in flight",
-          "any number of threads, CUs, agents and blocks", [](const SystemOptions& options, bool any_size) {
-            return build_memory_proof<quick_release::Info, quick_release::History, quick_release::Lemmas>(
-                quick_release_entry(), options, any_size);
-          }};
+          "", build};
 }
 
 }  // namespace lockstep

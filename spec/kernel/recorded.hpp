@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "spec/kernel/index.hpp"
+#include "spec/kernel/kind.hpp"
 #include "spec/kernel/reflect.hpp"
 #include "spec/kernel/rules.hpp"
 
@@ -917,7 +918,7 @@ void list_fields_of(State& state, std::vector<std::string>& fields) {
 }
 
 // Reads the rules of a protocol as trees. `State` is the protocol's state under `K`.
-template <class K, class State>
+template <ValueKind K, class State>
 class RecordRules {
  public:
   explicit RecordRules(Description& description) : description_(description) {}
