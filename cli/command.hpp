@@ -15,10 +15,11 @@ struct Command {
 Command add_litmus(CLI::App& lockstep);
 Command add_check(CLI::App& lockstep);
 Command add_prove(CLI::App& lockstep);
+Command add_sim(CLI::App& lockstep);
 Command add_replay(CLI::App& lockstep);
 Command add_explain(CLI::App& lockstep);
-Command add_list(CLI::App& lockstep);
 Command add_export(CLI::App& lockstep);
 Command add_crosscheck(CLI::App& lockstep);
+Command add_list(CLI::App& lockstep);
 
 }  // namespace lockstep::cli

@@ -67,10 +67,10 @@ int run(int argc, char** argv) {
       "Exit status: 0 all as expected, 1 a property fails or a verdict differs,\n"
       "2 bad input, 3 a limit was reached, 130 interrupted.");
   lockstep.require_subcommand(0, 1);
-  const std::vector<cli::Command> commands{cli::add_litmus(lockstep),     cli::add_check(lockstep),
-                                           cli::add_prove(lockstep),      cli::add_replay(lockstep),
-                                           cli::add_explain(lockstep),    cli::add_export(lockstep),
-                                           cli::add_crosscheck(lockstep), cli::add_list(lockstep)};
+  const std::vector<cli::Command> commands{
+      cli::add_litmus(lockstep), cli::add_check(lockstep),      cli::add_prove(lockstep),
+      cli::add_sim(lockstep),    cli::add_replay(lockstep),     cli::add_explain(lockstep),
+      cli::add_export(lockstep), cli::add_crosscheck(lockstep), cli::add_list(lockstep)};
   if (argc < 2) {
     cli::print_error(lockstep.help());
     return bad_usage;

@@ -29,6 +29,9 @@ lockstep_package("libboost-dev (1.77 or later: libboost1.81-dev on Debian 12)" B
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 lockstep_package(libxxhash-dev XXHASH_INCLUDE_DIR)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
+lockstep_package(libtomlplusplus-dev TOMLPLUSPLUS_INCLUDE_DIR)
+mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
 
 # Z3's C++ interface, for the prover. Debian ships no CMake package for it.
 find_path(Z3_INCLUDE_DIR z3++.h PATH_SUFFIXES z3)
@@ -57,6 +60,6 @@ endif()
 
 # Imported targets are SYSTEM for whoever links them, so only our own code is held to our warnings.
 add_library(lockstep_packages INTERFACE)
-target_include_directories(lockstep_packages SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
+target_include_directories(lockstep_packages SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}" "${TOMLPLUSPLUS_INCLUDE_DIR}")
 target_link_libraries(lockstep_packages INTERFACE fmt::fmt nlohmann_json::nlohmann_json taocpp::pegtl Boost::headers
                                                   Threads::Threads)

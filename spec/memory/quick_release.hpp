@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
 #include "spec/program/machine.hpp"
@@ -601,9 +602,8 @@ struct Protocol {
   template <class Where, class When>
   void poison(State& s, Block b, Where&& where, When&& when) const {
     if (!repaired(FaultName::fill_survives_eviction)) return;
-    k.for_each(threads, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && s.port(t).request.block == b && when(t),
-             [&] { s.read(t).poisoned = true; });
+    for_each_asking(k, s.port, b, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && where(t) && when(t), [&] { s.read(t).poisoned = true; });
     });
   }
 
@@ -622,9 +622,8 @@ struct Protocol {
   template <class Where>
   void follow(State& s, Block b, ReadStage stage, Where&& where) const {
     if (!repaired(FaultName::fill_overtaken)) return;
-    k.for_each(threads, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && s.port(t).request.block == b && s.read(t).stage == stage,
-             [&] { s.read(t).followed = true; });
+    for_each_asking(k, s.port, b, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && where(t) && s.read(t).stage == stage, [&] { s.read(t).followed = true; });
     });
   }
 
@@ -1232,21 +1231,18 @@ struct Protocol {
   }
   template <class Concerned>
   void await(State& s, ThreadIx t, Concerned&& concerned) const {
-    k.for_each(blocks, [&](Block b) {
-      k.for_each(cus, [&](Cu c) {
-        s.awaited1(t, c, b) =
-            s.awaited1(t, c, b) || (concerned(machine.agent_of(c)) && s.invalidation1(c, b));
-      });
-      k.for_each(agents, [&](Agent a) {
-        s.awaited2(t, a, b) = s.awaited2(t, a, b) || (concerned(a) && s.invalidation2(a, b));
-      });
+    for_each_present(k, slice(s.invalidation1, cus, blocks), [&](Cu c, Block b) {
+      s.awaited1(t, c, b) = s.awaited1(t, c, b) || (concerned(machine.agent_of(c)) && s.invalidation1(c, b));
+    });
+    for_each_present(k, slice(s.invalidation2, agents, blocks), [&](Agent a, Block b) {
+      s.awaited2(t, a, b) = s.awaited2(t, a, b) || (concerned(a) && s.invalidation2(a, b));
     });
   }
   [[nodiscard]] Bool awaits(const State& s, ThreadIx t) const {
-    return k.exists(blocks, [&](Block b) {
-      return k.exists(cus, [&](Cu c) { return s.awaited1(t, c, b); }) ||
-             k.exists(agents, [&](Agent a) { return s.awaited2(t, a, b); });
-    });
+    return exists_present(k, slice(s.awaited1, t, cus, blocks),
+                          [&](Cu c, Block b) { return s.awaited1(t, c, b); }) ||
+           exists_present(k, slice(s.awaited2, t, agents, blocks),
+                          [&](Agent a, Block b) { return s.awaited2(t, a, b); });
   }
   // The thread's flush is in no S-FIFO and on no link any more.
   [[nodiscard]] Bool flush_out(const State& s, ThreadIx t) const {
@@ -1362,15 +1358,14 @@ struct Protocol {
   }
   template <class Where>
   [[nodiscard]] Bool behind_fill(const State& s, Block b, ReadStage stage, Where&& where) const {
-    return k.exists(threads, [&](ThreadIx t) {
-      return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage &&
-             s.port(t).request.block == b;
+    return exists_asking(k, s.port, b, [&](ThreadIx t) {
+      return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage;
     });
   }
   void invalidate1(State& s, Cu c, Block b) const {
     s.rl1(c, b) = ReadLine{};
     s.invalidation1(c, b) = false;
-    k.for_each(threads, [&](ThreadIx t) { s.awaited1(t, c, b) = false; });
+    for_each_present(k, slice(s.awaited1, threads, c, b), [&](ThreadIx t) { s.awaited1(t, c, b) = false; });
   }
   void invalidate2(State& s, Agent a, Block b) const {
     s.rl2(a, b) = ReadLine{};
@@ -1379,12 +1374,12 @@ struct Protocol {
     k.for_each(cus, [&](Cu c) {
       k.when(machine.agent_of(c) == a, [&] {
         if (tell) send_invalidation1(s, c, b);
-        k.for_each(threads, [&](ThreadIx t) {
+        for_each_present(k, slice(s.awaited2, threads, a, b), [&](ThreadIx t) {
           s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
         });
       });
     });
-    k.for_each(threads, [&](ThreadIx t) { s.awaited2(t, a, b) = false; });
+    for_each_present(k, slice(s.awaited2, threads, a, b), [&](ThreadIx t) { s.awaited2(t, a, b) = false; });
   }
 
   // "CPUs perform stores as normal with coherent write-back caches. The APU directory will invalidate the rL2

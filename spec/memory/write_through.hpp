@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
 #include "spec/program/machine.hpp"
@@ -266,17 +267,15 @@ struct Protocol {
   // Reads of the block in flight miss the write: their data is not to be cached.
   void stale_in_l1(State& s, Cu c, Block b) const {
     if (fault(FaultName::fill_survives_write)) return;
-    k.for_each(threads, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && cu(t) == c && s.port(t).request.block == b &&
-                 s.read(t).stage != ReadStage::none,
+    for_each_asking(k, s.port, b, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && cu(t) == c && s.read(t).stage != ReadStage::none,
              [&] { s.read(t).stale1 = true; });
     });
   }
   void stale_in_l2(State& s, Agent a, Block b) const {
     if (fault(FaultName::fill_survives_write)) return;
-    k.for_each(threads, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && agent(t) == a && s.port(t).request.block == b && beyond_l2(s, t),
-             [&] { s.read(t).stale2 = true; });
+    for_each_asking(k, s.port, b, [&](ThreadIx t) {
+      k.when(!machine.is_host(t) && agent(t) == a && beyond_l2(s, t), [&] { s.read(t).stale2 = true; });
     });
   }
   [[nodiscard]] static Bool beyond_l2(const State& s, ThreadIx t) {
@@ -618,7 +617,7 @@ struct Protocol {
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
         [&](State& s, ThreadIx t) {
           if (!fault(FaultName::acquire_keeps_l2)) {
-            k.for_each(blocks, [&](Block b) { s.l2(agent(t), b) = Line{}; });
+            for_each_present(k, slice(s.l2, agent(t), blocks), [&](Block b) { s.l2(agent(t), b) = Line{}; });
             stale_after(
                 s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
                 [](Read& read) { read.stale2 = true; });
@@ -630,7 +629,7 @@ struct Protocol {
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
         [&](State& s, ThreadIx t) {
           if (!fault(FaultName::acquire_keeps_l1)) {
-            k.for_each(blocks, [&](Block b) { s.l1(cu(t), b) = Line{}; });
+            for_each_present(k, slice(s.l1, cu(t), blocks), [&](Block b) { s.l1(cu(t), b) = Line{}; });
             stale_after(
                 s, [&](ThreadIx u) { return cu(u) == cu(t); }, [](Read& read) { read.stale1 = true; });
           }
@@ -641,7 +640,7 @@ struct Protocol {
   template <class Where, class Mark>
   void stale_after(State& s, Where&& where, Mark&& mark) const {
     if (fault(FaultName::fill_survives_acquire)) return;
-    k.for_each(threads, [&](ThreadIx u) {
+    for_each_present(k, slice(s.read, threads), [&](ThreadIx u) {
       k.when(!machine.is_host(u) && s.read(u).stage != ReadStage::none && where(u), [&] { mark(s.read(u)); });
     });
   }

@@ -59,6 +59,25 @@ void complete(Port<K>& port) {
   port.done = true;
 }
 
+// The threads whose last request names the block: those it may matter to that the block changes. A kind that
+// can look them up does so.
+template <class K, class Ports, class Block, class F>
+void for_each_asking(const K& k, const Ports& port, const Block& b, F&& f) {
+  if constexpr (requires { port.for_each_asking(b, f); }) {
+    port.for_each_asking(b, f);
+  } else {
+    k.for_each(threads, [&](const auto& t) { k.when(port(t).request.block == b, [&] { f(t); }); });
+  }
+}
+template <class K, class Ports, class Block, class F>
+typename K::Bool exists_asking(const K& k, const Ports& port, const Block& b, F&& f) {
+  if constexpr (requires { port.exists_asking(b, f); }) {
+    return port.exists_asking(b, f);
+  } else {
+    return k.exists(threads, [&](const auto& t) { return port(t).request.block == b && f(t); });
+  }
+}
+
 template <class E>
 auto acquires(const E& order) {
   return order == Order::acquire || order == Order::acq_rel || order == Order::sc;

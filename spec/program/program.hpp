@@ -88,9 +88,9 @@ struct Instruction {
   Comparison comparison = Comparison::equal;
   Order order = Order::plain;
   Scope scope = Scope::system;    // meaningful where order is not plain
-  std::int16_t location = -1;     // index into Program::locations, -1 where there is none
+  std::int32_t location = -1;     // index into Program::locations, -1 where there is none
+  std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
-  std::int16_t target = -1;       // index into Thread::code; code.size() means the end
   Operand a;
   Operand b;
   SourcePlace place;

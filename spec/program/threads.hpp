@@ -76,6 +76,17 @@ struct Threads {
     barrier_rules(r);
   }
 
+  // The rules of one thread where it stands, for a reader that knows which thread it wants.
+  template <class Rules>
+  void rules_of(Rules& r, int t, int pc) const {
+    if (pc < static_cast<int>(thread(t).code.size())) rules_at(r, thread(t), t, thread_index(t), pc);
+  }
+  // The rules of work-groups, for a reader that knows that the program has barriers.
+  template <class Rules>
+  void rules_of_work_groups(Rules& r) const {
+    barrier_opens(r);
+  }
+
   // Recomputes the requests, which are not stored.
   void restore(State& s) const requires requires(State& state) { state.context(ThreadIx{}).pc.v; }
   {
@@ -208,14 +219,17 @@ struct Threads {
     }
   }
 
-  // A work-group barrier opens when every thread of the work-group waits at it.
   template <class Rules>
   void barrier_rules(Rules& r) const {
     bool any = false;
     for (const Thread& self : program.threads) {
       for (const Instruction& at : self.code) any |= at.opcode == Opcode::barrier;
     }
-    if (!any) return;
+    if (any) barrier_opens(r);
+  }
+  // A work-group barrier opens when every thread of the work-group waits at it.
+  template <class Rules>
+  void barrier_opens(Rules& r) const {
     using Wg = typename K::template Ix<WorkGroupTag>;
     const auto member = [this](ThreadIx i, Wg w) {
       return !machine.is_host(i) && machine.work_group_of(i) == w;
@@ -235,12 +249,21 @@ struct Threads {
   }
 
   [[nodiscard]] Bool earlier_kernels_ended(const State& s, const Thread& self) const {
-    Bool ended(true);
-    for (int u = 0; u < count(); ++u) {
+    const auto earlier = [&](int u) {
       const int kernel = thread(u).placement.kernel;
-      if (kernel >= 0 && kernel < self.placement.kernel) ended = ended && s.port(thread_index(u)).ended;
+      return kernel >= 0 && kernel < self.placement.kernel;
+    };
+    const auto has_ended = [&](int u) { return Bool(s.port(thread_index(u)).ended); };
+    // Thousands of threads may wait here for thousands: a kind that runs them has a way of its own.
+    if constexpr (requires { k.all_for_good(0, count(), earlier, has_ended); }) {
+      return k.all_for_good(self.placement.kernel, count(), earlier, has_ended);
+    } else {
+      Bool ended(true);
+      for (int u = 0; u < count(); ++u) {
+        if (earlier(u)) ended = ended && has_ended(u);
+      }
+      return ended;
     }
-    return ended;
   }
 
   // Only instructions that ask something of the memory system have a request to restore.

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 all_packages=(g++ cmake ninja-build libfmt-dev catch2 libcli11-dev nlohmann-json3-dev tao-pegtl-dev libxxhash-dev
-  libz3-dev)
+  libtomlplusplus-dev libz3-dev)
 
 # ---- stand-ins ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,264 @@
+// Running, and printing for people and programs.
+#include "refimpl/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t firings_between_progress = 1'000'000;
+
+SystemResult run_system(const SimulationRequest& request, const Workload& workload, const std::string& name,
+                        SimulationOptions options, const std::atomic<bool>& interrupted,
+                        const std::function<void(const std::string&)>& on_progress) {
+  SystemResult result;
+  result.system = name;
+  const auto start = std::chrono::steady_clock::now();
+  const TimedSystem system = find_timed_system(name, options);
+  const auto simulator = system.build(workload, request.machine, options);
+  do {
+    result.end = simulator->run(&interrupted, firings_between_progress);
+    if (result.end == SimulationEnd::limit && on_progress) {
+      const Statistics now = simulator->statistics();
+      on_progress(fmt::format("{} on {}: cycle {:.0f}, {} firings", workload.program.name, name, now.drained,
+                              now.firings));
+    }
+  } while (result.end == SimulationEnd::limit);
+  result.statistics = simulator->statistics();
+  if (result.end == SimulationEnd::stuck) result.waiting = simulator->waiting_threads();
+  if (result.end == SimulationEnd::finished) {
+    for (std::size_t i = 0; i < workload.outputs.size(); ++i) {
+      if (simulator->word(workload.outputs[i]) != workload.expected[i]) ++result.wrong;
+    }
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+std::string_view word(SimulationEnd end) {
+  constexpr std::array<std::string_view, 5> words{"finished", "stuck", "failed", "interrupted", "limit"};
+  return words[static_cast<std::size_t>(end)];
+}
+
+std::string verdict(const ComparedRun& run, const SystemResult& r) {
+  switch (r.end) {
+    case SimulationEnd::finished:
+      return r.wrong == 0 ? fmt::format("right: all {} words checked", run.checked)
+                          : fmt::format("WRONG: {} of {} words checked", r.wrong, run.checked);
+    case SimulationEnd::stuck:
+      return fmt::format("STUCK: no rule is enabled; {}", r.waiting.empty() ? "not drained" : r.waiting);
+    case SimulationEnd::failed:
+      return "FAILED: an assertion of the program does not hold";
+    default:
+      return "interrupted: figures so far";
+  }
+}
+
+// One row of a comparison.
+struct Figure {
+  std::string name;
+  std::function<double(const Statistics&)> of;
+};
+
+std::vector<Figure> figures(const ComparedRun& run) {
+  std::vector<Figure> all{
+      {"cycles", [](const Statistics& s) { return s.cycles; }},
+      {"rule firings", [](const Statistics& s) { return static_cast<double>(s.firings); }},
+  };
+  for (const std::string level : {"L1", "L2"}) {
+    all.push_back({level + " hits", [level](const Statistics& s) {
+                     const auto found = s.levels.find(level);
+                     return found == s.levels.end() ? 0.0 : static_cast<double>(found->second.hits);
+                   }});
+    all.push_back({level + " misses", [level](const Statistics& s) {
+                     const auto found = s.levels.find(level);
+                     return found == s.levels.end() ? 0.0 : static_cast<double>(found->second.misses);
+                   }});
+  }
+  std::vector<std::string> ways;
+  for (const SystemResult& r : run.results) {
+    for (const Statistics::Messages& m : r.statistics.messages) {
+      if (std::find(ways.begin(), ways.end(), m.way) == ways.end()) ways.push_back(m.way);
+    }
+  }
+  for (const std::string& way : ways) {
+    all.push_back(
+        {"bytes, " + way, [way](const Statistics& s) { return static_cast<double>(s.bytes_on(way)); }});
+  }
+  all.push_back(
+      {"lines invalidated", [](const Statistics& s) { return static_cast<double>(s.lines_invalidated); }});
+  all.push_back({"L3 hits", [](const Statistics& s) { return static_cast<double>(s.memory.l3_hits); }});
+  all.push_back({"DRAM reads", [](const Statistics& s) { return static_cast<double>(s.memory.reads); }});
+  all.push_back({"DRAM writes", [](const Statistics& s) { return static_cast<double>(s.memory.writes); }});
+  all.push_back(
+      {"DRAM bytes read", [](const Statistics& s) { return static_cast<double>(s.memory.read_bytes); }});
+  all.push_back(
+      {"DRAM bytes written", [](const Statistics& s) { return static_cast<double>(s.memory.write_bytes); }});
+  for (const std::string operation : {"load", "store", "rmw", "fence"}) {
+    all.push_back({"cycles a " + operation, [operation](const Statistics& s) {
+                     for (const Statistics::Operation& o : s.operations) {
+                       if (o.name == operation && o.count > 0) return o.waited / static_cast<double>(o.count);
+                     }
+                     return 0.0;
+                   }});
+  }
+  return all;
+}
+
+std::string side_by_side(const ComparedRun& run) {
+  std::string text = fmt::format("  {:<24}", "");
+  for (const SystemResult& r : run.results) text += fmt::format(" {:>15}", r.system.substr(0, 15));
+  if (run.results.size() == 2) text += fmt::format(" {:>9}", "ratio");
+  text += "\n";
+  for (const Figure& figure : figures(run)) {
+    std::vector<double> values;
+    for (const SystemResult& r : run.results) values.push_back(figure.of(r.statistics));
+    if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; })) continue;
+    text += fmt::format("  {:<24}", figure.name);
+    for (const double v : values) text += fmt::format(" {:>15.0f}", v);
+    if (values.size() == 2)
+      text += values[0] > 0 ? fmt::format(" {:>9.2f}", values[1] / values[0]) : fmt::format(" {:>9}", "-");
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+ComparedRun run_workload(const SimulationRequest& request, const std::string& name,
+                         const std::atomic<bool>& interrupted,
+                         const std::function<void(const std::string&)>& on_progress) {
+  const WorkloadEntry& entry = find_workload(name);
+  SimulationOptions options = request.options;
+  WorkloadShape shape;
+  shape.cus = options.cus > 0 ? options.cus : request.machine.cus;
+  shape.agents = request.machine.agents;
+  shape.waves_per_cu = request.machine.waves_per_cu;
+  shape.words_per_block = request.machine.words_per_block();
+  shape.seed = options.seed;
+  for (const WorkloadSize& size : entry.sizes) options.size_names.emplace_back(size.name);
+  for (const auto& [size, value] : request.sizes) {
+    const bool of_workload = std::any_of(entry.sizes.begin(), entry.sizes.end(),
+                                         [&](const WorkloadSize& s) { return s.name == size; });
+    (of_workload ? shape.sizes : options.sizes)[size] = value;
+  }
+  const Workload workload = build_workload(entry, shape);
+  ComparedRun run{name, shape.cus, shape.seed, static_cast<int>(workload.outputs.size()), {}};
+  for (const std::string& system : request.systems) {
+    run.results.push_back(run_system(request, workload, system, options, interrupted, on_progress));
+    if (run.results.back().end == SimulationEnd::interrupted) break;
+  }
+  return run;
+}
+
+std::string comparison_text(const ComparedRun& run, bool rules) {
+  std::string text;
+  const std::string where = fmt::format("{} CU{}, seed {}", run.cus, run.cus == 1 ? "" : "s", run.seed);
+  if (run.results.size() == 1) {
+    const SystemResult& r = run.results.front();
+    text += fmt::format("Sim {} on {}: {}\n", run.workload, r.system, where);
+    text += statistics_text(r.statistics, rules);
+    return text + fmt::format("  {:<14} {}\n\n", "Results", verdict(run, r));
+  }
+  text += fmt::format("Sim {}: {}\n", run.workload, where);
+  text += side_by_side(run);
+  for (const SystemResult& r : run.results)
+    text += fmt::format("  Results on {}: {}\n", r.system, verdict(run, r));
+  return text + "\n";
+}
+
+nlohmann::ordered_json comparison_json(const SimulationRequest& request,
+                                       const std::vector<ComparedRun>& runs) {
+  nlohmann::ordered_json json;
+  json["schema"] = "lockstep.sim/1";
+  json["machine"] = request.machine.name;
+  json["runs"] = nlohmann::ordered_json::array();
+  for (const ComparedRun& run : runs) {
+    for (const SystemResult& r : run.results) {
+      nlohmann::ordered_json one;
+      one["workload"] = run.workload;
+      one["cus"] = run.cus;
+      one["seed"] = run.seed;
+      one["end"] = word(r.end);
+      one["words_checked"] = run.checked;
+      one["words_wrong"] = r.wrong;
+      if (!r.waiting.empty()) one["waiting"] = r.waiting;
+      one.update(statistics_json(r.statistics));
+      json["runs"].push_back(std::move(one));
+    }
+  }
+  return json;
+}
+
+std::string comparison_svg(const std::vector<ComparedRun>& runs) {
+  constexpr int left = 60, top = 50, bottom = 70, height = 260, group = 110, bar = 34;
+  const int width = left + group * static_cast<int>(runs.size()) + 20;
+  const auto ratio = [](double of, double to) { return to > 0 ? of / to : 0; };
+  double most = 1.2;
+  std::vector<std::array<double, 2>> bars;
+  for (const ComparedRun& run : runs) {
+    if (run.results.size() < 2) continue;
+    const Statistics& base = run.results[0].statistics;
+    const Statistics& other = run.results[1].statistics;
+    bars.push_back({ratio(other.cycles, base.cycles), ratio(static_cast<double>(other.memory.writes),
+                                                            static_cast<double>(base.memory.writes))});
+    most = std::max({most, bars.back()[0], bars.back()[1]});
+  }
+  const auto y = [&](double v) { return top + height - v / most * height; };
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      width, top + height + bottom);
+  if (!runs.empty() && runs.front().results.size() >= 2) {
+    svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"14\">{} relative to {}</text>\n", left,
+                       runs.front().results[1].system, runs.front().results[0].system);
+  }
+  const std::array<std::string_view, 2> colours{"#4477aa", "#ee6677"};
+  const std::array<std::string_view, 2> names{"run time", "DRAM write requests"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const int x = left + static_cast<int>(i) * 110;
+    svg += fmt::format(
+        "<rect x=\"{}\" y=\"30\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"40\">{}</text>\n",
+        x, colours[i], x + 14, names[i]);
+  }
+  for (double v = 0; v <= most; v += 0.2) {
+    svg += fmt::format(
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/><text x=\"{}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{:.1f}</text>\n",
+        left, width - 10, y(v), y(v), v > 0.99 && v < 1.01 ? "black" : "#dddddd", left - 6, y(v) + 4, v);
+  }
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const int x = left + 15 + group * static_cast<int>(i);
+    for (std::size_t j = 0; j < 2; ++j) {
+      const int at = x + static_cast<int>(j) * (bar + 4);
+      svg += fmt::format(
+          "<rect x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" fill=\"{}\"/>"
+          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\">{:.2f}</text>\n",
+          at, y(bars[i][j]), bar, y(0) - y(bars[i][j]), colours[j], at + bar / 2, y(bars[i][j]) - 3,
+          bars[i][j]);
+    }
+    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x + bar + 2,
+                       top + height + 20, runs[i].workload);
+  }
+  return svg + "</svg>\n";
+}
+
+int exit_status_of(const std::vector<ComparedRun>& runs) {
+  bool wrong = false;
+  for (const ComparedRun& run : runs) {
+    for (const SystemResult& r : run.results) {
+      if (r.end == SimulationEnd::interrupted) return 130;
+      wrong |= r.wrong > 0 || r.end != SimulationEnd::finished;
+    }
+  }
+  return wrong ? 1 : 0;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+// Running workloads on one system or several, on the same machine with the same data, and putting what was
+// counted side by side.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "refimpl/simulator.hpp"
+
+namespace lockstep {
+
+struct SimulationRequest {
+  MachineDescription machine;
+  std::vector<std::string> workloads;
+  std::vector<std::string> systems;  // names, with variants where they differ from the default
+  std::map<std::string, int> sizes;  // of workloads and of protocols
+  SimulationOptions options;
+};
+
+struct SystemResult {
+  std::string system;
+  SimulationEnd end = SimulationEnd::finished;
+  Statistics statistics;
+  int wrong = 0;        // locations that do not hold what was computed beside the simulation
+  std::string waiting;  // threads, where it is stuck
+  double seconds = 0;   // that the simulation took
+};
+struct ComparedRun {
+  std::string workload;
+  int cus = 0;
+  std::uint64_t seed = 0;
+  int checked = 0;  // locations compared
+  std::vector<SystemResult> results;
+};
+
+// Throws BadInput on names and sizes that nothing knows. Interrupted, it has the figures so far.
+ComparedRun run_workload(const SimulationRequest& request, const std::string& workload,
+                         const std::atomic<bool>& interrupted,
+                         const std::function<void(const std::string&)>& on_progress = {});
+
+// For people, within 80 columns: all figures of one system, or those of several with ratios to the first.
+std::string comparison_text(const ComparedRun& run, bool rules);
+// Schema lockstep.sim/1.
+nlohmann::ordered_json comparison_json(const SimulationRequest& request,
+                                       const std::vector<ComparedRun>& runs);
+// Run time and DRAM writes of the second system relative to the first, as bars.
+std::string comparison_svg(const std::vector<ComparedRun>& runs);
+int exit_status_of(const std::vector<ComparedRun>& runs);
+
+}  // namespace lockstep

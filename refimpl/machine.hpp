@@ -1,0 +1,106 @@
+// A machine: what the protocols leave open. How many of each unit, how long each takes, how wide the links
+// are, which tables are caches of which geometry, and what memory can do. Read from an annotated TOML file
+// (machines/*.toml says what every entry means) and checked against the system that runs on it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+// Of what there is one unit, cache or path each.
+enum class Per : std::uint8_t { thread, cu, agent, system };
+
+// An entry that names something of a protocol remembers where it stands, for messages.
+struct UnitTiming {
+  SourcePlace place;
+  Per per = Per::system;
+  double per_cycle = 1;  // rules performed in a cycle
+};
+struct LinkTiming {
+  SourcePlace place;
+  double latency = 0;  // cycles
+  double bytes_per_cycle = 0;
+  unsigned header_bytes = 0;
+};
+// How news travels between two units outside the protocol's own queues: fills, acknowledgements,
+// invalidations.
+struct PathTiming {
+  SourcePlace place;
+  std::string from;
+  std::string to;
+  double latency = 0;
+  double bytes_per_cycle = 0;
+};
+struct CacheGeometry {
+  SourcePlace place;
+  std::uint64_t bytes = 0;
+  unsigned ways = 0;
+  unsigned sets = 0;    // follows from the others
+  std::string evict;    // the rule that makes room
+  std::string level;    // "L1": what hits and misses are counted under
+  bool random = false;  // policy: a random victim instead of the least recently used
+};
+enum class MemoryUse : std::uint8_t { none, read, write, read_write };
+struct RuleTiming {
+  SourcePlace place;
+  double latency = 0;    // cycles from being enabled to firing
+  double occupancy = 1;  // of its unit, in turns; 0 where it needs none
+  std::string hit;       // the cache level that it hits
+  std::string miss;      // the cache level that it misses
+  std::string carries;   // the kind of message whose arrival it is, when another unit enables it
+  unsigned bytes = 0;    // of that message
+  MemoryUse memory = MemoryUse::none;
+};
+struct MemoryTiming {
+  std::string table;  // the rows that are memory
+  unsigned channels = 1;
+  double bytes_per_cycle = 0;  // of one channel
+  double latency = 0;
+  unsigned queue = 1;  // requests that wait at a channel before its unit stalls
+  std::uint64_t l3_bytes = 0;
+  unsigned l3_ways = 1;
+  double l3_latency = 0;
+};
+
+// What the file says of one system.
+struct SystemTiming {
+  SourcePlace place;
+  std::map<std::string, std::pair<int, SourcePlace>> sizes;
+  std::map<std::string, std::pair<Per, SourcePlace>> index_types;  // of which unit each member is
+  std::map<std::string, LinkTiming> links;
+  std::map<std::string, CacheGeometry> caches;
+  std::map<std::string, RuleTiming> rules;
+  MemoryTiming memory;
+};
+
+struct MachineDescription {
+  std::string file;
+  std::string name;
+  int cus = 0;
+  int agents = 1;
+  int waves_per_cu = 0;
+  unsigned block_bytes = 0;
+  double gigahertz = 1;
+  std::map<std::string, UnitTiming> units;
+  std::vector<PathTiming> paths;
+  std::map<std::string, SystemTiming> systems;
+  std::vector<std::string> lines;  // of the file, for messages
+
+  [[nodiscard]] int words_per_block() const;
+};
+
+// Throws BadInput, with the place, on what is missing, unknown, of the wrong type, negative or inconsistent.
+MachineDescription read_machine(const std::string& file);
+MachineDescription parse_machine(std::string_view text, const std::string& file);
+
+// Throws BadInput at a place of the machine file.
+[[noreturn]] void machine_error(const MachineDescription& machine, SourcePlace place, std::string message,
+                                std::string hint = {});
+
+}  // namespace lockstep

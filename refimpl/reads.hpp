@@ -1,0 +1,184 @@
+// What a guard has looked at, and what an action has written: how the simulator knows, without searching,
+// which rules a firing may have enabled.
+//
+// While a guard is evaluated, every row of the state that it looks at is noted, in order, under a key. A
+// truth value carries how much of that list it rests on: whatever came after it cannot matter, and of a
+// conjunction with a false operand nothing matters but that operand. Of the last row on the list it also says
+// which field it rests on, where that is one, and which value of that field would make a difference, where
+// that is one. A guard found false is looked at again when something that its value rests on has changed, and
+// never before.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::timed {
+
+// Time in sixteenths of a cycle, so that a unit may perform up to sixteen rules in one.
+using Tick = std::uint64_t;
+inline constexpr Tick ticks_per_cycle = 16;
+
+// A row of a table, a field of a row or its taking a certain value (the keys behind the row's), one aspect of
+// a queue, or a whole table.
+using Key = std::uint32_t;
+inline constexpr Key any_key = 0;  // written by every firing
+
+// What a truth value rests on: the first so many rows on the list, and of the last of them one field or all,
+// and of that field its taking one value or any. As numbers, smaller ones rest on less.
+using Stamp = std::uint32_t;
+inline constexpr Stamp unstamped = ~Stamp{0};
+inline constexpr Stamp any = 255;  // field or value
+constexpr Stamp stamp(std::uint32_t rows, Stamp field, Stamp value) {
+  return rows << 16 | field << 8 | value;
+}
+constexpr std::uint32_t rows_of(Stamp s) {
+  return s >> 16;
+}
+constexpr Stamp field_of(Stamp s) {
+  return s >> 8 & 255;
+}
+constexpr Stamp value_of(Stamp s) {
+  return s & 255;
+}
+// Of something that rests on both.
+constexpr Stamp both(Stamp a, Stamp b) {
+  if (a == b) return a;
+  return rows_of(a) == rows_of(b) ? stamp(rows_of(a), any, any) : std::max(a, b);
+}
+
+// The fields of a row that have keys of their own; data words have none.
+struct Fields {
+  const std::uint8_t* field_at = nullptr;  // by byte of the row; `any` for data
+  const Key* key_of = nullptr;             // by field: its key, relative to the row's; its values' follow
+};
+
+class Reads {
+ public:
+  static constexpr std::uint32_t capacity = 48;
+
+  // How many rows have been noted; more than `capacity` when some were forgotten.
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] bool in_guard() const { return count_ != nobody; }
+  // What to wait for, of the i-th of the rows that a stamp names.
+  [[nodiscard]] Key key(std::uint32_t i, Stamp s) const {
+    const Entry& entry = entries_[i];
+    if (i + 1 != rows_of(s) || field_of(s) == any) return entry.key;
+    const Key key = entry.key + entry.fields->key_of[field_of(s)];
+    return value_of(s) == any ? key : key + 1 + value_of(s);
+  }
+  // No message that was looked at has arrived before this.
+  [[nodiscard]] Tick not_before() const { return not_before_; }
+
+  void begin(const Key* table_of) {
+    count_ = 0;
+    not_before_ = 0;
+    table_of_ = table_of;
+  }
+  void end() { count_ = nobody; }
+
+  void note(Key key, const void* row = nullptr, std::size_t size = 0, const Fields* fields = nullptr) {
+    if (count_ < capacity) {
+      if (count_ > 0 && entries_[count_ - 1].key == key) return;
+      entries_[count_++] = {key, static_cast<const char*>(row), size, fields};
+    } else if (count_ != nobody) {
+      count_ = capacity + 1;
+    }
+  }
+  void note_arrival(Tick arrival) { not_before_ = std::max(not_before_, arrival); }
+
+  // Of what rests on everything so far.
+  [[nodiscard]] Stamp stamp_now() const { return in_guard() ? stamp(count_, any, any) : unstamped; }
+  // Of a field that would have to take the value: how far back the row lies that holds it. A field that lies
+  // in no row rests on everything so far.
+  [[nodiscard]] Stamp stamp_of(const void* field, Stamp value = any) const {
+    if (!in_guard()) return unstamped;
+    if (count_ <= capacity) {
+      const char* const at = static_cast<const char*>(field);
+      for (std::uint32_t i = count_; i > 0; --i) {
+        const Entry& entry = entries_[i - 1];
+        const auto offset = static_cast<std::size_t>(at - entry.begin);
+        if (offset >= entry.size) continue;
+        if (entry.fields == nullptr) return stamp(i, any, any);
+        const Stamp known = entry.fields->field_at[offset];
+        return stamp(i, known, known == any ? any : value);
+      }
+    }
+    return stamp(count_, any, any);
+  }
+
+  // Forgets what was noted since; for a loop that turns out not to rest on it.
+  void rewind(std::uint32_t count) { count_ = count; }
+
+  // Puts whole tables in place of their rows among those noted since: a loop over many rows rests on all.
+  void widen(std::uint32_t since) {
+    if (count_ > capacity) return;
+    std::uint32_t kept = since;
+    for (std::uint32_t i = since; i < count_; ++i) {
+      const Key table = table_of_[entries_[i].key];
+      bool known = false;
+      for (std::uint32_t j = since; j < kept; ++j) known |= entries_[j].key == table;
+      if (!known) entries_[kept++] = {table, nullptr, 0, nullptr};
+    }
+    count_ = kept;
+  }
+
+ private:
+  static constexpr std::uint32_t nobody = 0xFFFF;  // evaluates a guard
+  struct Entry {
+    Key key = 0;
+    const char* begin = nullptr;
+    std::size_t size = 0;
+    const Fields* fields = nullptr;
+  };
+  std::uint32_t count_ = nobody;
+  Tick not_before_ = 0;
+  const Key* table_of_ = nullptr;
+  std::array<Entry, capacity> entries_{};
+};
+
+inline constinit thread_local Reads reads{};
+
+// What the Timed kind asks of a table besides its rows: settling what a firing has written.
+class TableBase {
+ public:
+  enum class Change : std::uint8_t { none, inserted, dropped };
+
+  TableBase() = default;
+  TableBase(const TableBase&) = delete;
+  TableBase& operator=(const TableBase&) = delete;
+  virtual ~TableBase() = default;
+
+  // Brings the table's indexes up to date with a row that has been written, and drops it if it is a default
+  // row again. `slot` is what the table put into the journal.
+  virtual Change settle(std::uint32_t slot) = 0;
+  // Of a sparse table: the row's index values, and when a rule last used it.
+  [[nodiscard]] virtual const std::uint32_t* coordinates(std::uint32_t) const { return nullptr; }
+  [[nodiscard]] virtual Tick used(std::uint32_t) const { return 0; }
+  // How often the firing being settled has reached into the row to write.
+  [[nodiscard]] virtual unsigned accesses(std::uint32_t) const { return 0; }
+
+  int number = -1;  // among the sparse tables of the state
+};
+
+// What one firing writes.
+struct Journal {
+  struct Row {
+    TableBase* table;
+    std::uint32_t slot;
+  };
+  Tick now = 0;
+  std::vector<Key> keys;
+  std::vector<Row> rows;
+
+  void write(Key key) {
+    if (keys.empty() || keys.back() != key) keys.push_back(key);
+  }
+  void clear() {
+    keys.clear();
+    rows.clear();
+  }
+};
+
+}  // namespace lockstep::timed

@@ -1,0 +1,70 @@
+// A running machine, whatever system it runs: what the command, the benchmark and the tests see.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "refimpl/machine.hpp"
+#include "refimpl/statistics.hpp"
+#include "refimpl/workloads/workload.hpp"
+
+namespace lockstep {
+
+struct SimulationOptions {
+  int cus = 0;                          // 0: as the machine has
+  std::map<std::string, int> sizes;     // of the protocol's queues, in place of the machine's
+  std::vector<std::string> size_names;  // that mean something elsewhere, for messages about those that do not
+  std::string variant = "default";
+  std::vector<std::string> faults;
+  std::uint64_t seed = 1;
+  int start_spread = 64;  // cycles within which the waves of a kernel start
+  int jitter = 0;         // cycles, at most, that anything may take longer, at random
+};
+
+enum class SimulationEnd : std::uint8_t {
+  finished,  // every thread has ended and everything has drained
+  stuck,     // nothing can happen any more, and some thread has not ended
+  failed,    // an assertion of the program failed
+  interrupted,
+  limit,  // of firings
+};
+
+class Simulator {
+ public:
+  Simulator() = default;
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+  virtual ~Simulator() = default;
+
+  // Runs until the end, until `interrupted` is set, or for that many firings; may be called again.
+  virtual SimulationEnd run(const std::atomic<bool>* interrupted = nullptr,
+                            std::uint64_t firings = ~0ULL) = 0;
+  [[nodiscard]] virtual Statistics statistics() const = 0;
+  // What a location holds, for whoever reads memory.
+  [[nodiscard]] virtual Lanes word(int location) const = 0;
+  // The threads that wait, for messages about a run that is stuck.
+  [[nodiscard]] virtual std::string waiting_threads() const = 0;
+};
+
+// A system that can be simulated. Throws BadInput on options and machines that do not fit it or the workload.
+struct TimedSystem {
+  std::string_view name;
+  std::unique_ptr<Simulator> (*build)(const Workload&, const MachineDescription&,
+                                      const SimulationOptions&) = nullptr;
+};
+TimedSystem timed_sc();
+TimedSystem timed_write_through();
+TimedSystem timed_quick_release();
+
+// By name; throws BadInput with the nearest. "quick-release/lean" sets the variant.
+TimedSystem find_timed_system(std::string_view name, SimulationOptions& options);
+std::vector<std::string> timed_system_names();
+
+}  // namespace lockstep

@@ -1,0 +1,116 @@
+// Printing what was counted, for people within 80 columns, and as JSON.
+#include "refimpl/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep {
+
+std::uint64_t Statistics::bytes_on(const std::string& way) const {
+  std::uint64_t bytes = 0;
+  for (const Messages& m : messages) bytes += m.way == way ? m.bytes : 0;
+  return bytes;
+}
+
+namespace {
+
+double share(std::uint64_t part, std::uint64_t rest) {
+  return part + rest == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(part + rest);
+}
+
+// The longest names of rules would leave no room for their figures.
+std::string clipped(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 1) + "~";
+}
+
+}  // namespace
+
+std::string statistics_text(const Statistics& s, bool rules) {
+  std::string text;
+  const auto line = [&](std::string_view label, const std::string& rest) {
+    text += fmt::format("  {:<14} {}\n", label, rest);
+  };
+  line("Cycles", fmt::format("{:.0f} until the last wave ended, {:.0f} until drained", s.cycles, s.drained));
+  line("Firings", fmt::format("{}", s.firings));
+  for (const auto& [name, level] : s.levels) {
+    line(name, fmt::format("{} hits, {} misses ({:.1f} % hits)", level.hits, level.misses,
+                           share(level.hits, level.misses)));
+  }
+  for (const Statistics::Cache& c : s.caches) {
+    line(c.table, fmt::format("{} installed, {} replaced, {} dropped{}", c.installed, c.replaced, c.dropped,
+                              c.stalled > 0 ? fmt::format(", {:.0f} cycles stalled", c.stalled) : ""));
+  }
+  line("Invalidated", fmt::format("{} lines, by acquires and invalidations", s.lines_invalidated));
+  line("L3", fmt::format("{} hits, {} misses", s.memory.l3_hits, s.memory.l3_misses));
+  line("DRAM reads", fmt::format("{}, {} bytes", s.memory.reads, s.memory.read_bytes));
+  line("DRAM writes", fmt::format("{}, {} bytes", s.memory.writes, s.memory.write_bytes));
+  text += "  Messages\n";
+  for (const Statistics::Messages& m : s.messages) {
+    text += fmt::format("    {:<18} {:<16} {:>12} {:>16} bytes\n", m.way, m.kind, m.messages, m.bytes);
+  }
+  text += "  Stalls, in cycles\n";
+  for (const Statistics::Operation& o : s.operations) {
+    if (o.count == 0) continue;
+    text += fmt::format("    {:<35} {:>12} {:>10.1f} each\n", o.name + " from issue to completion", o.count,
+                        o.waited / static_cast<double>(o.count));
+  }
+  for (const auto& [unit, waited] : s.unit_waits) {
+    if (waited > 0) text += fmt::format("    {:<35} {:>23.0f} in all\n", "turns of " + unit, waited);
+  }
+  for (const auto& [name, full] : s.full) {
+    if (full > 0) text += fmt::format("    {:<35} {:>23.0f} in all\n", name + " full", full);
+  }
+  if (s.memory.stalled > 0) {
+    text += fmt::format("    {:<35} {:>23.0f} in all\n", "memory's queues full", s.memory.stalled);
+  }
+  if (!rules) return text;
+  text += "  Rules\n";
+  for (const Statistics::RuleFirings& r : s.rules) {
+    text += fmt::format("    {:<42} {:<12} {:>12}\n", clipped(r.name, 42), r.unit, r.firings);
+  }
+  return text;
+}
+
+nlohmann::ordered_json statistics_json(const Statistics& s) {
+  nlohmann::ordered_json json;
+  json["system"] = s.system;
+  json["cycles"] = s.cycles;
+  json["drained"] = s.drained;
+  json["firings"] = s.firings;
+  json["lines_invalidated"] = s.lines_invalidated;
+  for (const auto& [name, level] : s.levels) {
+    json["levels"][name] = {{"hits", level.hits}, {"misses", level.misses}};
+  }
+  json["caches"] = nlohmann::ordered_json::array();
+  for (const Statistics::Cache& c : s.caches) {
+    json["caches"].push_back({{"table", c.table},
+                              {"installed", c.installed},
+                              {"replaced", c.replaced},
+                              {"dropped", c.dropped},
+                              {"stalled", c.stalled}});
+  }
+  json["memory"] = {{"reads", s.memory.reads},           {"writes", s.memory.writes},
+                    {"read_bytes", s.memory.read_bytes}, {"write_bytes", s.memory.write_bytes},
+                    {"l3_hits", s.memory.l3_hits},       {"l3_misses", s.memory.l3_misses},
+                    {"stalled", s.memory.stalled}};
+  json["messages"] = nlohmann::ordered_json::array();
+  for (const Statistics::Messages& m : s.messages) {
+    json["messages"].push_back(
+        {{"way", m.way}, {"kind", m.kind}, {"messages", m.messages}, {"bytes", m.bytes}});
+  }
+  json["operations"] = nlohmann::ordered_json::array();
+  for (const Statistics::Operation& o : s.operations) {
+    json["operations"].push_back({{"name", o.name}, {"count", o.count}, {"waited", o.waited}});
+  }
+  json["unit_waits"] = s.unit_waits;
+  json["full"] = s.full;
+  json["rules"] = nlohmann::ordered_json::array();
+  for (const Statistics::RuleFirings& r : s.rules) {
+    json["rules"].push_back(
+        {{"name", r.name}, {"unit", r.unit}, {"firings", r.firings}, {"waited", r.waited}});
+  }
+  return json;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,71 @@
+// What a simulation has counted, as plain numbers, and how people and programs read them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+struct Statistics {
+  struct Level {  // of caches, as the machine file names it
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+  };
+  struct Cache {
+    std::string table;
+    std::uint64_t installed = 0;
+    std::uint64_t replaced = 0;  // for want of room
+    std::uint64_t dropped = 0;   // by anything else: invalidated, written through
+    double stalled = 0;          // cycles without an enabled replacement
+  };
+  struct Messages {
+    std::string way;  // a link, or "directory to L2"
+    std::string kind;
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct RuleFirings {
+    std::string name;
+    std::string unit;
+    std::uint64_t firings = 0;
+    double waited = 0;  // cycles for a turn of its unit
+  };
+  struct Operation {
+    std::string name;
+    std::uint64_t count = 0;
+    double waited = 0;  // cycles from issue to completion, summed
+  };
+  struct Memory {
+    std::uint64_t reads = 0;  // requests at DRAM
+    std::uint64_t writes = 0;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t write_bytes = 0;
+    std::uint64_t l3_hits = 0;
+    std::uint64_t l3_misses = 0;
+    double stalled = 0;  // cycles that requests waited for room in its queues
+  };
+
+  std::string system;
+  double cycles = 0;   // until the last thread ended
+  double drained = 0;  // until nothing was under way any more
+  std::uint64_t firings = 0;
+  std::uint64_t lines_invalidated = 0;  // by acquires and by invalidations that arrived
+  std::map<std::string, Level> levels;
+  std::vector<Cache> caches;
+  std::vector<Messages> messages;
+  std::vector<RuleFirings> rules;
+  std::vector<Operation> operations;
+  Memory memory;
+  std::map<std::string, double> unit_waits;  // cycles, summed over the rules of a unit
+  std::map<std::string, double> full;        // cycles that queues of a field were full, summed
+
+  [[nodiscard]] std::uint64_t bytes_on(const std::string& way) const;
+};
+
+nlohmann::ordered_json statistics_json(const Statistics& statistics);
+std::string statistics_text(const Statistics& statistics, bool rules);
+
+}  // namespace lockstep

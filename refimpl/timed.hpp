@@ -1,0 +1,1371 @@
+// The Timed kind: protocol code run as it is in silicon, on machines of real size.
+//
+// Integers are native, sizes are chosen when a run starts, a word of data holds the lanes of one coalesced
+// access, tables over blocks hold only the rows that differ from the default row, and queues stamp when each
+// message arrives. What a guard looks at and what an action writes is noted (reads.hpp), which is how the
+// engine knows whom a firing may concern. Ranges of integers bound what the checker packs; here a program
+// counter may go beyond them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <boost/describe.hpp>
+#include <boost/mp11.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cassert>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "refimpl/reads.hpp"
+#include "spec/kernel/index.hpp"
+#include "spec/kernel/reflect.hpp"
+#include "spec/program/machine.hpp"
+
+namespace lockstep {
+
+namespace timed {
+
+// One word of the model is what 16 lanes of 4 bytes access together: a 64-byte segment of memory.
+inline constexpr int lanes = 16;
+inline constexpr int word_bytes = 4 * lanes;
+
+// A queue between two units. Messages leave one after the other and arrive in that order.
+struct Link {
+  Tick latency = 0;
+  Tick ticks_per_byte_256 = 0;  // in 256ths of a tick
+  unsigned header_bytes = 0;
+  Tick free_at = 0;
+  Tick full = 0;  // how long it had no room
+
+  struct Traffic {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Traffic>* by_kind = nullptr;  // shared by the links of one level
+
+  // When a message that leaves now, or when its turn comes, arrives.
+  Tick send(Tick now, unsigned bytes, std::size_t kind) {
+    const Tick starts = std::max(now, free_at);
+    free_at = starts + (bytes * ticks_per_byte_256 + 255) / 256;
+    if (by_kind != nullptr) {
+      if (by_kind->size() <= kind) by_kind->resize(kind + 1);
+      ++(*by_kind)[kind].messages;
+      (*by_kind)[kind].bytes += bytes;
+    }
+    return free_at + latency;
+  }
+};
+
+// What holds a queue or a table in place when a run starts: its keys, its name and what it reports to.
+struct QueueInfo {
+  std::string name;                          // of the field
+  std::vector<Link**> places;                // one for each queue of the field: where its link is put
+  std::vector<std::string_view> kind_names;  // of the messages' `kind`, if they have one
+};
+struct TableInfo {
+  std::string name;
+  std::vector<std::string_view> tags;
+  std::vector<std::uint32_t> extents;
+  Key first_key = 0;  // of the table as a whole; rows follow
+  TableBase* table = nullptr;
+  bool sparse = false;
+  Key keys_per_row = 1;  // of a dense table or a table of queues; 0 where keys are hashed
+};
+
+struct Binder {
+  explicit Binder(Journal& j) : journal(j) {}
+
+  Journal& journal;
+  Key next = 1;
+  std::vector<Key> table_of{any_key};
+  std::vector<TableInfo> tables;
+  std::vector<QueueInfo> queues;
+  std::vector<std::pair<Key, const std::uint32_t*>> rooms;  // of queues
+  bool has_scalars = false;                                 // a field of the state that lies in no table
+
+  // Reserves `count` keys behind one for the whole.
+  Key reserve(Key count) {
+    const Key first = next;
+    next += 1 + count;
+    table_of.resize(next, first);
+    return first;
+  }
+};
+
+inline std::uint64_t scatter(std::uint64_t x) {
+  x *= 0x9E3779B97F4A7C15ULL;
+  return x ^ (x >> 29);
+}
+
+// ---- comparing rows --------------------------------------------------------------------------------------
+
+template <class X>
+bool same(const X& a, const X& b) {
+  if constexpr (Leaf<X>) {
+    return a.v == b.v;
+  } else if constexpr (Described<X>) {
+    bool equal = true;
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>([&](auto m) {
+      if (equal) equal = same(a.*m.pointer, b.*m.pointer);
+    });
+    return equal;
+  } else {
+    return a.same_as(b);
+  }
+}
+
+// ---- what guards can tell apart --------------------------------------------------------------------------
+
+// A word of data, which guards do not look at.
+template <class X>
+concept DataLeaf = Leaf<X> && requires(X x) {
+  x.v[0];
+};
+
+// How many scalars a row has besides its data.
+template <class X>
+constexpr std::size_t scalars() {
+  if constexpr (DataLeaf<X>) {
+    return 0;
+  } else if constexpr (Leaf<X>) {
+    return 1;
+  } else if constexpr (Described<X>) {
+    std::size_t n = 0;
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>(
+        [&](auto m) { n += scalars<std::remove_reference_t<decltype(std::declval<X&>().*m.pointer)>>(); });
+    return n;
+  } else {
+    return X::size * scalars<typename X::row_type>();
+  }
+}
+// Writes one number for each scalar.
+template <class X>
+std::uint32_t* outline([[maybe_unused]] const X& x, std::uint32_t* out) {
+  if constexpr (DataLeaf<X>) {
+    return out;
+  } else if constexpr (Leaf<X>) {
+    *out = static_cast<std::uint32_t>(x.v);
+    return out + 1;
+  } else if constexpr (Described<X>) {
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>(
+        [&](auto m) { out = outline(x.*m.pointer, out); });
+    return out;
+  } else {
+    for (const auto& row : x.rows) out = outline(row, out);
+    return out;
+  }
+}
+// How many values a field's keys tell apart; of a field that is no enumeration none.
+template <class X>
+constexpr std::size_t values_told_apart() {
+  if constexpr (requires { typename X::enumeration; }) {
+    return boost::mp11::mp_size<boost::describe::describe_enumerators<typename X::enumeration>>::value;
+  } else {
+    return 0;
+  }
+}
+// Calls f(field) for every field but data words, in the order of outlines.
+template <class X, class F>
+void for_each_field(const X& x, F&& f) {
+  if constexpr (DataLeaf<X>) {
+    return;
+  } else if constexpr (Leaf<X>) {
+    f(x);
+  } else if constexpr (Described<X>) {
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>(
+        [&](auto m) { for_each_field(x.*m.pointer, f); });
+  } else {
+    for (const auto& row : x.rows) for_each_field(row, f);
+  }
+}
+
+// Where the fields of a row lie, and their keys, which follow that of the row.
+template <class Row>
+class RowFields {
+ public:
+  RowFields() {
+    field_at_.fill(static_cast<std::uint8_t>(any));
+    const Row row{};
+    std::size_t next = 0;
+    for_each_field(row, [&](const auto& field) {
+      const auto begins = static_cast<std::size_t>(reinterpret_cast<const char*>(&field) -
+                                                   reinterpret_cast<const char*>(&row));
+      for (std::size_t i = 0; i < sizeof field; ++i) field_at_[begins + i] = static_cast<std::uint8_t>(next);
+      key_of_[next] = keys_;
+      values_[next] = values_told_apart<std::remove_cvref_t<decltype(field)>>();
+      keys_ += 1 + static_cast<Key>(values_[next]);
+      ++next;
+    });
+    fields_ = {field_at_.data(), key_of_.data()};
+  }
+  RowFields(const RowFields&) = delete;
+  RowFields& operator=(const RowFields&) = delete;
+
+  [[nodiscard]] const Fields* fields() const { return &fields_; }
+  // Keys of a row and its fields.
+  [[nodiscard]] Key keys() const { return keys_; }
+  // Writes the keys of a row that has changed: its own, and those of the fields that differ.
+  void note_changes(Journal& journal, Key row, const std::uint32_t* before,
+                    const std::uint32_t* after) const {
+    journal.write(row);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (before[i] != after[i]) note_change(journal, row, i, after[i]);
+    }
+  }
+  // Of a row that is another row altogether.
+  void note_all(Journal& journal, Key row, const std::uint32_t* after) const {
+    journal.write(row);
+    for (std::size_t i = 0; i < count; ++i) note_change(journal, row, i, after[i]);
+  }
+
+ private:
+  static constexpr std::size_t count = scalars<Row>();
+  static_assert(count < any, "a row has more fields than a stamp tells apart");
+
+  void note_change(Journal& journal, Key row, std::size_t field, std::uint32_t value) const {
+    journal.write(row + key_of_[field]);
+    if (value < values_[field]) journal.write(row + key_of_[field] + 1 + value);
+  }
+  std::array<std::uint8_t, sizeof(Row)> field_at_;
+  std::array<Key, count + 1> key_of_{};
+  std::array<std::size_t, count + 1> values_{};
+  Key keys_ = 1;
+  Fields fields_;
+};
+
+template <class Row>
+using Outline = std::array<std::uint32_t, scalars<Row>()>;
+template <class Row>
+Outline<Row> outline_of(const Row& row) {
+  Outline<Row> result;
+  outline(row, result.data());
+  return result;
+}
+
+}  // namespace timed
+
+template <class SizesType>
+class Timed {
+ public:
+  using Sizes = SizesType;
+  using Tick = timed::Tick;
+  using Key = timed::Key;
+
+  Sizes sizes{};
+
+  // ---- scalars -------------------------------------------------------------------------------------------
+
+  // A truth value, and what it rests on. One that lies in the state rests on its own place there.
+  struct Bool {
+    static constexpr bool is_leaf = true;
+    bool v = false;
+    timed::Stamp rests_on = timed::unstamped;
+
+    constexpr Bool() = default;
+    Bool(bool b) : v(b), rests_on(timed::reads.in_guard() ? timed::Stamp{0} : timed::unstamped) {}
+    // A result that rests on everything looked at so far.
+    static Bool seen(bool b) { return {b, timed::reads.stamp_now()}; }
+    // The result of comparing a field of the state with something that was looked at before it, or is
+    // constant.
+    static Bool compared(bool b, const void* field) { return {b, timed::reads.stamp_of(field)}; }
+    // As long as an enumeration does not take the value, it makes no difference which other it has.
+    static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
+      return {b, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
+    }
+    [[nodiscard]] std::string text() const { return v ? "true" : "false"; }
+
+    friend Bool operator&&(const Bool& a, const Bool& b) {
+      const timed::Stamp of_a = a.stamp();
+      const timed::Stamp of_b = b.stamp();
+      if (a.v && b.v) return {true, timed::both(of_a, of_b)};
+      return {false, std::min(a.v ? timed::unstamped : of_a, b.v ? timed::unstamped : of_b)};
+    }
+    friend Bool operator||(const Bool& a, const Bool& b) {
+      const timed::Stamp of_a = a.stamp();
+      const timed::Stamp of_b = b.stamp();
+      if (!a.v && !b.v) return {false, timed::both(of_a, of_b)};
+      return {true, std::min(a.v ? of_a : timed::unstamped, b.v ? of_b : timed::unstamped)};
+    }
+    friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
+    friend Bool operator==(const Bool& a, const Bool& b) { return seen(a.v == b.v); }
+    friend Bool operator!=(const Bool& a, const Bool& b) { return seen(a.v != b.v); }
+
+    [[nodiscard]] timed::Stamp stamp() const {
+      return rests_on != timed::unstamped ? rests_on : timed::reads.stamp_of(this);
+    }
+
+   private:
+    constexpr Bool(bool b, timed::Stamp r) : v(b), rests_on(r) {}
+    friend class Timed;
+  };
+
+  struct Number {
+    std::int64_t v = 0;
+    constexpr Number() = default;
+    constexpr Number(std::int64_t n) : v(n) {}
+    friend constexpr Number operator+(Number a, Number b) { return {a.v + b.v}; }
+    friend constexpr Number operator-(Number a, Number b) { return {a.v - b.v}; }
+    friend Bool operator==(Number a, Number b) { return Bool::seen(a.v == b.v); }
+    friend Bool operator!=(Number a, Number b) { return Bool::seen(a.v != b.v); }
+    friend Bool operator<(Number a, Number b) { return Bool::seen(a.v < b.v); }
+    friend Bool operator<=(Number a, Number b) { return Bool::seen(a.v <= b.v); }
+    friend Bool operator>(Number a, Number b) { return Bool::seen(a.v > b.v); }
+    friend Bool operator>=(Number a, Number b) { return Bool::seen(a.v >= b.v); }
+  };
+
+  template <int Low, int High>
+  struct Int {
+    static constexpr bool is_leaf = true;
+    std::int32_t v = Low > 0 ? Low : (High < 0 ? High : 0);
+    constexpr Int() = default;
+    constexpr Int(Number n) : v(static_cast<std::int32_t>(n.v)) { assert(n.v >= Low); }
+    constexpr Int(int n) : Int(Number{n}) {}
+    [[nodiscard]] std::string text() const { return std::to_string(v); }
+    constexpr operator Number() const { return {v}; }
+    friend constexpr Number operator+(Int a, Number b) { return Number{a.v} + b; }
+    friend constexpr Number operator-(Int a, Number b) { return Number{a.v} - b; }
+    friend Bool operator==(Int a, Number b) { return Number{a.v} == b; }
+    friend Bool operator!=(Int a, Number b) { return Number{a.v} != b; }
+    friend Bool operator<(Int a, Number b) { return Number{a.v} < b; }
+    friend Bool operator<=(Int a, Number b) { return Number{a.v} <= b; }
+    friend Bool operator>(Int a, Number b) { return Number{a.v} > b; }
+    friend Bool operator>=(Int a, Number b) { return Number{a.v} >= b; }
+  };
+
+  template <class E>
+  struct Enum {
+    static constexpr bool is_leaf = true;
+    using enumeration = E;
+    E v = E{};
+    constexpr Enum() = default;
+    constexpr Enum(E e) : v(e) {}
+    [[nodiscard]] std::string text() const { return boost::describe::enum_to_string(v, "?"); }
+    friend Bool operator==(const Enum& a, E b) {
+      return Bool::compared(a.v == b, a.v == b, &a, static_cast<std::size_t>(b));
+    }
+    friend Bool operator!=(const Enum& a, E b) {
+      return Bool::compared(a.v != b, a.v == b, &a, static_cast<std::size_t>(b));
+    }
+    friend Bool operator==(const Enum& a, const Enum& b) { return Bool::seen(a.v == b.v); }
+    friend Bool operator!=(const Enum& a, const Enum& b) { return Bool::seen(a.v != b.v); }
+  };
+
+  template <IndexTag Tag>
+  struct Ix {
+    static constexpr bool is_leaf = true;
+    std::uint32_t v = 0;
+    [[nodiscard]] std::string text() const { return std::to_string(v); }
+    friend Bool operator==(Ix a, Ix b) { return Bool::seen(a.v == b.v); }
+    friend Bool operator!=(Ix a, Ix b) { return Bool::seen(a.v != b.v); }
+    friend Bool operator<(Ix a, Ix b) requires(!Tag::interchangeable) { return Bool::seen(a.v < b.v); }
+  };
+
+  template <IndexTag Tag>
+  struct Maybe {
+    static constexpr bool is_leaf = true;
+    std::uint32_t v = 0;  // 0: nothing, else the index plus one
+    constexpr Maybe() = default;
+    constexpr Maybe(Ix<Tag> i) : v(i.v + 1) {}
+    [[nodiscard]] std::string text() const { return v == 0 ? "none" : std::to_string(v - 1); }
+    [[nodiscard]] Bool has() const { return Bool::seen(v != 0); }
+    [[nodiscard]] constexpr Ix<Tag> value() const { return {v - 1}; }
+    friend Bool operator==(Maybe a, Maybe b) { return Bool::seen(a.v == b.v); }
+    friend Bool operator!=(Maybe a, Maybe b) { return Bool::seen(a.v != b.v); }
+  };
+
+  // The lanes of one coalesced access. Arithmetic is lane by lane, constants go to all lanes, comparisons
+  // look at the first.
+  struct alignas(timed::word_bytes) Value {
+    static constexpr bool is_leaf = true;
+    using Lanes = std::array<std::int32_t, timed::lanes>;
+    Lanes v{};
+    constexpr Value() = default;
+    constexpr Value(std::int32_t n) { v.fill(n); }
+    constexpr explicit Value(const Lanes& lanes) : v(lanes) {}
+    [[nodiscard]] std::string text() const { return std::to_string(v[0]); }
+    friend Bool operator==(const Value& a, const Value& b) { return compared(a.v[0] == b.v[0]); }
+    friend Bool operator!=(const Value& a, const Value& b) { return compared(a.v[0] != b.v[0]); }
+    friend Bool operator<(const Value& a, const Value& b) { return compared(a.v[0] < b.v[0]); }
+    friend Bool operator>=(const Value& a, const Value& b) { return compared(a.v[0] >= b.v[0]); }
+    friend Value operator+(const Value& a, const Value& b) { return by_lane(a, b, std::plus<>()); }
+    friend Value operator-(const Value& a, const Value& b) { return by_lane(a, b, std::minus<>()); }
+    friend Value operator*(const Value& a, const Value& b) { return by_lane(a, b, std::multiplies<>()); }
+    friend Value operator&(const Value& a, const Value& b) { return by_lane(a, b, std::bit_and<>()); }
+    friend Value operator|(const Value& a, const Value& b) { return by_lane(a, b, std::bit_or<>()); }
+    friend Value operator^(const Value& a, const Value& b) { return by_lane(a, b, std::bit_xor<>()); }
+
+   private:
+    // Rows are watched for all but their data, so a guard that compares data is looked at after every firing.
+    static Bool compared(bool b) {
+      timed::reads.note(timed::any_key);
+      return Bool::seen(b);
+    }
+    // On unsigned numbers, which wrap around.
+    template <class F>
+    static Value by_lane(const Value& a, const Value& b, F f) {
+      Value result;
+      for (std::size_t i = 0; i < timed::lanes; ++i) {
+        result.v[i] = static_cast<std::int32_t>(
+            f(static_cast<std::uint32_t>(a.v[i]), static_cast<std::uint32_t>(b.v[i])));
+      }
+      return result;
+    }
+  };
+
+  // ---- containers ----------------------------------------------------------------------------------------
+
+  // Rows over a fixed index type, as part of a row, a message or a local variable.
+  template <class Row, IndexTag Tag>
+  struct Array {
+    using row_type = Row;
+    static constexpr std::size_t size = static_cast<std::size_t>(Sizes::template capacity<Tag>());
+    std::array<Row, size> rows{};
+    Row& operator()(Ix<Tag> i) { return rows[i.v]; }
+    const Row& operator()(Ix<Tag> i) const { return rows[i.v]; }
+    [[nodiscard]] const Row& at(std::uint32_t i) const { return rows[i]; }
+    [[nodiscard]] bool same_as(const Array& other) const {
+      for (std::size_t i = 0; i < size; ++i) {
+        if (!timed::same(rows[i], other.rows[i])) return false;
+      }
+      return true;
+    }
+  };
+
+  template <class Row, IndexTag Slot>
+  class Fifo;
+
+ private:
+  template <class Row>
+  struct IsQueue : std::false_type {};
+  template <class Row, class Slot>
+  struct IsQueue<Fifo<Row, Slot>> : std::true_type {};
+
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+ public:
+  // A queue. Its keys are its head, that it gains room, that it becomes full, what is in it, and each
+  // question about its contents that was asked by a predicate without captures.
+  template <class Row, IndexTag Slot>
+  class Fifo {
+   public:
+    static constexpr std::size_t questions = 4;
+    enum Aspect : Key {
+      space_key,
+      full_key,
+      contents_key,
+      question_key,
+      head_key = question_key + questions  // the head is a row: its fields have keys, too
+    };
+    static Key keys() { return head_key + places().keys(); }
+
+    [[nodiscard]] Bool empty() const {
+      note(head_key);
+      return Bool::seen(count_ == 0);
+    }
+    // Whoever looks at a message looks at it after it has arrived.
+    [[nodiscard]] const Row& head() const {
+      timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
+      if (count_ > 0) timed::reads.note_arrival(at_message(0).arrival);
+      return at(0);
+    }
+    [[nodiscard]] Bool full() const {
+      note(room_ == 0 ? space_key : full_key);
+      return Bool::seen(room_ == 0);
+    }
+    template <class F>
+    [[nodiscard]] Bool contains(F&& f) const {
+      if constexpr (std::is_empty_v<std::remove_cvref_t<F>>) {
+        return answer(question_number<std::remove_cvref_t<F>>());
+      } else {
+        note(contents_key);
+        for (std::uint32_t i = 0; i < count_; ++i) {
+          if (f(at(i)).v) return Bool::seen(true);
+        }
+        return Bool::seen(false);
+      }
+    }
+    template <class F>
+    void for_each(F&& f) const {
+      note(contents_key);
+      for (std::uint32_t i = 0; i < count_; ++i) f(at(i));
+    }
+
+    void push(const Row& row) { insert(count_, row); }
+    // Overtaking is a fault's doing: such a message arrives at once.
+    void push_front(const Row& row) {
+      assert(room_ > 0);
+      first_ = (first_ + mask_) & mask_;
+      ++count_;
+      at_message(0).row = row;
+      at_message(0).arrival = journal_->now;
+      tally(row, +1);
+      changed(true);
+    }
+    void pop() {
+      assert(count_ > 0);
+      tally(at(0), -1);
+      at_message(0).row = Row{};
+      first_ = (first_ + 1) & mask_;
+      --count_;
+      changed(true);
+    }
+    template <class F>
+    void remove_if(F&& f) {
+      std::uint32_t kept = 0;
+      for (std::uint32_t i = 0; i < count_; ++i) {
+        if (f(at(i)).v) {
+          tally(at(i), -1);
+        } else {
+          if (kept != i) at_message(kept) = at_message(i);
+          ++kept;
+        }
+      }
+      if (kept == count_) return;
+      for (std::uint32_t i = kept; i < count_; ++i) at_message(i).row = Row{};
+      count_ = kept;
+      changed(true);
+    }
+
+    [[nodiscard]] std::uint32_t size() const { return count_; }
+    [[nodiscard]] const Row& operator[](std::uint32_t i) const { return at(i); }
+    [[nodiscard]] bool same_as(const Fifo&) const { return false; }
+
+    void bind(Key first_key, timed::Journal& journal, std::uint32_t capacity) {
+      first_key_ = first_key;
+      journal_ = &journal;
+      capacity_ = capacity;
+      room_ = capacity;
+      ring_.resize(std::bit_ceil(capacity + 1));
+      mask_ = static_cast<std::uint32_t>(ring_.size()) - 1;
+    }
+    // A queue of the state by itself.
+    void bind(const Timed& k, timed::Binder& binder, const std::string& name) {
+      const Key first = binder.reserve(keys());
+      bind(first + 1, binder.journal, static_cast<std::uint32_t>(k.template extent<Slot>()));
+      binder.tables.push_back({name, {}, {}, first, nullptr, false, keys()});
+      binder.queues.push_back({name, {&link_}, kind_names()});
+      binder.rooms.push_back(room());
+    }
+    [[nodiscard]] timed::Link** link_place() { return &link_; }
+    // Where it stands how many more messages there is room for, and the key of that.
+    [[nodiscard]] std::pair<Key, const std::uint32_t*> room() const {
+      return {first_key_ + space_key, &room_};
+    }
+    static std::vector<std::string_view> kind_names() {
+      std::vector<std::string_view> names;
+      if constexpr (requires(Row row) { typename decltype(row.kind)::enumeration; }) {
+        using E = typename decltype(Row::kind)::enumeration;
+        boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>(
+            [&](auto e) { names.emplace_back(e.name); });
+      }
+      return names;
+    }
+
+   private:
+    struct Message {
+      Row row;
+      Tick arrival = 0;
+    };
+    using Question = bool (*)(const Row&);
+
+    static const timed::RowFields<Row>& places() {
+      static const timed::RowFields<Row> places;
+      return places;
+    }
+    // Predicates without captures are numbered for the whole process, in order of first use.
+    static std::vector<Question>& all_questions() {
+      static std::vector<Question> all;
+      return all;
+    }
+    template <class F>
+    static std::size_t question_number() {
+      static const std::size_t number = [] {
+        all_questions().push_back([](const Row& row) { return F{}(row).v; });
+        return all_questions().size() - 1;
+      }();
+      return number;
+    }
+    Bool answer(std::size_t question) const {
+      if (question >= questions) {
+        note(contents_key);
+        for (std::uint32_t i = 0; i < count_; ++i) {
+          if (all_questions()[question](at(i))) return Bool::seen(true);
+        }
+        return Bool::seen(false);
+      }
+      if (!tallied_[question]) {
+        tallied_[question] = true;
+        tallies_[question] = 0;
+        for (std::uint32_t i = 0; i < count_; ++i) tallies_[question] += all_questions()[question](at(i));
+      }
+      note(question_key + static_cast<Key>(question));
+      return Bool::seen(tallies_[question] > 0);
+    }
+    void tally(const Row& row, int by) {
+      for (std::size_t q = 0; q < questions; ++q) {
+        if (!tallied_[q] || !all_questions()[q](row)) continue;
+        tallies_[q] += by;
+        if (tallies_[q] == (by > 0 ? 1 : 0)) journal_->write(first_key_ + question_key + static_cast<Key>(q));
+      }
+    }
+
+    void insert(std::uint32_t position, const Row& row) {
+      assert(room_ > 0);
+      ++count_;
+      Message& m = at_message(position);
+      m.row = row;
+      m.arrival = link_ == nullptr
+                      ? journal_->now
+                      : link_->send(journal_->now, link_->header_bytes + data_bytes(row), kind_of(row));
+      tally(row, +1);
+      changed(position == 0);
+    }
+    void changed(bool head) {
+      const std::uint32_t room = capacity_ - count_;
+      if (head) places().note_all(*journal_, first_key_ + head_key, timed::outline_of(at(0)).data());
+      if (room > room_) journal_->write(first_key_ + space_key);
+      if (room == 0) journal_->write(first_key_ + full_key);
+      journal_->write(first_key_ + contents_key);
+      if (link_ != nullptr && (room == 0) != (room_ == 0)) {
+        if (room > 0) link_->full += journal_->now - full_since_;
+        full_since_ = journal_->now;
+      }
+      room_ = room;
+    }
+    static unsigned data_bytes(const Row& row) {
+      unsigned bytes = 0;
+      if constexpr (requires { row.mask.rows; }) {
+        for (const Bool& b : row.mask.rows) bytes += b.v ? timed::word_bytes : 0;
+      }
+      return bytes;
+    }
+    static std::size_t kind_of(const Row& row) {
+      if constexpr (requires { row.kind.v; }) return static_cast<std::size_t>(row.kind.v);
+      return 0;
+    }
+
+    void note(Key aspect) const { timed::reads.note(first_key_ + aspect, nullptr, 0); }
+    [[nodiscard]] const Row& at(std::uint32_t i) const { return ring_[(first_ + i) & mask_].row; }
+    [[nodiscard]] Message& at_message(std::uint32_t i) { return ring_[(first_ + i) & mask_]; }
+    [[nodiscard]] const Message& at_message(std::uint32_t i) const { return ring_[(first_ + i) & mask_]; }
+
+    std::vector<Message> ring_;
+    std::uint32_t mask_ = 0;
+    std::uint32_t first_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint32_t capacity_ = 0;
+    std::uint32_t room_ = 0;
+    Key first_key_ = 0;
+    timed::Journal* journal_ = nullptr;
+    timed::Link* link_ = nullptr;
+    Tick full_since_ = 0;
+    mutable std::array<bool, questions> tallied_{};
+    mutable std::array<int, questions> tallies_{};
+  };
+
+  // ---- tables --------------------------------------------------------------------------------------------
+
+ private:
+  template <class... Where>
+  static constexpr unsigned fixed_places() {
+    unsigned mask = 0;
+    unsigned place = 0;
+    ((mask |= (IndexTag<Where> ? 0U : 1U) << place++), ...);
+    return mask;
+  }
+  template <class Where>
+  static std::uint32_t place_of([[maybe_unused]] const Where& w) {
+    if constexpr (IndexTag<Where>) {
+      return 0;
+    } else {
+      return w.v;
+    }
+  }
+
+  // Calls f with the index values that a slice leaves open.
+  template <class... Tags>
+  struct Opened {
+    template <class... Where, class F>
+    static auto call(F&& f, const std::uint32_t* at) {
+      return call_with<Where...>(f, at, std::index_sequence_for<Where...>());
+    }
+
+   private:
+    template <class... Where, class F, std::size_t... I>
+    static auto call_with(F&& f, const std::uint32_t* at, std::index_sequence<I...>) {
+      return std::apply(f, std::tuple_cat(open<Where, Tags>(at[I])...));
+    }
+    template <class Where, class Tag>
+    static auto open([[maybe_unused]] std::uint32_t i) {
+      if constexpr (IndexTag<Where>) {
+        return std::tuple<Ix<Tag>>(Ix<Tag>{i});
+      } else {
+        return std::tuple<>();
+      }
+    }
+  };
+
+  // Every row has its place.
+  template <class Row, IndexTag... Tags>
+  class Dense : public timed::TableBase {
+   public:
+    Row& operator()(Ix<Tags>... index) {
+      const std::size_t at = offset(index...);
+      if constexpr (!IsQueue<Row>::value) {
+        if (!listed_[at]) list(at);
+      }
+      return rows_[at];
+    }
+    const Row& operator()(Ix<Tags>... index) const {
+      const std::size_t at = offset(index...);
+      if constexpr (!IsQueue<Row>::value) {
+        timed::reads.note(row_key(at), &rows_[at], sizeof(Row), fields_);
+      }
+      return rows_[at];
+    }
+
+    // Rows that are not default rows, where a slice leaves everything open; else all of them.
+    template <class F, class... Where>
+    void for_each_present(F&& f, const Where&...) const requires(IndexTag<Where>&&...) {
+      static_assert(sizeof...(Where) == sizeof...(Tags));
+      track();
+      refresh();
+      timed::reads.note(first_key_, nullptr, 0);
+      for (std::size_t n = present_.size(); n > 0; --n) {
+        const auto at = coordinates_of(present_[n - 1]);
+        Opened<Tags...>::template call<Where...>(f, at.data());
+      }
+    }
+
+    // The threads whose request names the block, in a table of ports.
+    template <class Block, class F>
+    void for_each_asking(Block b, F&& f) const {
+      ask_about(b.v);
+      refresh();
+      for (std::uint32_t t = asking_[b.v]; t != none;) {
+        const std::uint32_t next = next_asking_[t];
+        f(Ix<Tags...>{t});
+        t = next;
+      }
+    }
+    template <class Block, class F>
+    Bool exists_asking(Block b, F&& f) const {
+      ask_about(b.v);
+      refresh();
+      timed::reads.note(asking_key(b.v), nullptr, 0);
+      for (std::uint32_t t = asking_[b.v]; t != none; t = next_asking_[t]) {
+        const Bool found = f(Ix<Tags...>{t});
+        if (found.v) return found;
+      }
+      return Bool::seen(false);
+    }
+
+    void bind(const Timed& k, timed::Binder& binder, const std::string& name) {
+      extents_ = {static_cast<std::uint32_t>(k.template extent<Tags>())...};
+      std::size_t count = 1;
+      for (const std::uint32_t e : extents_) count *= e;
+      rows_ = std::vector<Row>(count);
+      listed_.assign(count, false);
+      journal_ = &binder.journal;
+      std::vector<std::string_view> tags{Tags::name...};
+      if constexpr (IsQueue<Row>::value) {
+        first_key_ = binder.reserve(static_cast<Key>(count) * Row::keys());
+        timed::QueueInfo info{name, {}, Row::kind_names()};
+        for (std::size_t i = 0; i < count; ++i) {
+          rows_[i].bind(first_key_ + 1 + static_cast<Key>(i) * Row::keys(), binder.journal,
+                        slots(k, rows_[i]));
+          info.places.push_back(rows_[i].link_place());
+          binder.rooms.push_back(rows_[i].room());
+        }
+        binder.queues.push_back(std::move(info));
+        binder.tables.push_back(
+            {name, tags, {extents_.begin(), extents_.end()}, first_key_, this, false, Row::keys()});
+      } else {
+        const Key extra = has_request ? asking_keys : 0;
+        keys_per_row_ = places().keys();
+        fields_ = places().fields();
+        first_key_ = binder.reserve(static_cast<Key>(count) * keys_per_row_ + extra);
+        first_asking_key_ = row_key(count);
+        binder.tables.push_back(
+            {name, tags, {extents_.begin(), extents_.end()}, first_key_, this, false, keys_per_row_});
+        if constexpr (has_request) {
+          asks_.assign(count, 0);
+          next_asking_.assign(count, none);
+          previous_asking_.assign(count, none);
+          for (std::uint32_t t = 0; t < count; ++t) join(t, 0);
+        }
+      }
+    }
+    // Rows are settled in the order in which they were listed.
+    Change settle(std::uint32_t at) override {
+      if constexpr (!IsQueue<Row>::value) {
+        listed_[at] = false;
+        const auto after = timed::outline_of(rows_[at]);
+        if (after != before_[settled_]) {
+          places().note_changes(*journal_, row_key(at), before_[settled_].data(), after.data());
+          update(at);
+        }
+        if (++settled_ == unsettled_.size()) {
+          settled_ = 0;
+          unsettled_.clear();
+          before_.clear();
+        }
+      }
+      return Change::none;
+    }
+    // What lies in a row, for whoever is no rule.
+    [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
+    template <class... Index>
+    [[nodiscard]] const Row& at(Index... index) const {
+      return rows_[offset(Ix<Tags>{index}...)];
+    }
+
+   private:
+    static constexpr bool has_request = requires(Row r) { r.request.block.v; };
+    static constexpr Key asking_keys = 1024;
+    static const auto& places() {
+      static const timed::RowFields<std::conditional_t<IsQueue<Row>::value, Bool, Row>> places;
+      return places;
+    }
+
+    template <class R, class Slot>
+    static std::uint32_t slots(const Timed& k, const Fifo<R, Slot>&) {
+      return static_cast<std::uint32_t>(k.template extent<Slot>());
+    }
+    [[nodiscard]] std::size_t offset(Ix<Tags>... index) const {
+      std::size_t at = 0;
+      std::size_t place = 0;
+      ((at = at * extents_[place++] + index.v), ...);
+      assert(at < rows_.size());
+      return at;
+    }
+    [[nodiscard]] std::array<std::uint32_t, sizeof...(Tags)> coordinates_of(std::uint32_t at) const {
+      std::array<std::uint32_t, sizeof...(Tags)> result{};
+      for (std::size_t i = sizeof...(Tags); i > 0; --i) {
+        result[i - 1] = at % extents_[i - 1];
+        at /= extents_[i - 1];
+      }
+      return result;
+    }
+
+    [[nodiscard]] Key row_key(std::size_t at) const {
+      return first_key_ + 1 + static_cast<Key>(at) * keys_per_row_;
+    }
+    // An action is about to write the row, or to read it as one that it may write.
+    void list(std::size_t at) {
+      listed_[at] = true;
+      journal_->rows.push_back({this, static_cast<std::uint32_t>(at)});
+      unsettled_.push_back(static_cast<std::uint32_t>(at));
+      before_.push_back(timed::outline_of(rows_[at]));
+    }
+
+    // Starts to keep the list of rows that are present.
+    void track() const {
+      if (tracked_) return;
+      tracked_ = true;
+      position_.assign(rows_.size(), none);
+      for (std::uint32_t i = 0; i < rows_.size(); ++i) update(i);
+    }
+    void refresh() const {
+      for (const std::uint32_t at : unsettled_) update(at);
+    }
+    void update(std::uint32_t at) const {
+      if (tracked_) {
+        const bool present = !timed::same(rows_[at], default_row());
+        if (present && position_[at] == none) {
+          position_[at] = static_cast<std::uint32_t>(present_.size());
+          present_.push_back(at);
+        } else if (!present && position_[at] != none) {
+          present_[position_[at]] = present_.back();
+          position_[present_.back()] = position_[at];
+          present_.pop_back();
+          position_[at] = none;
+        }
+      }
+      if constexpr (has_request) {
+        const std::uint32_t block = rows_[at].request.block.v;
+        if (block == asks_[at]) return;
+        leave(at);
+        join(at, block);
+      }
+    }
+    static const Row& default_row() {
+      static const Row row{};
+      return row;
+    }
+    void ask_about(std::uint32_t block) const {
+      if (asking_.size() <= block) asking_.resize(2 * block + 64, none);
+    }
+    Key asking_key(std::uint32_t block) const { return first_asking_key_ + block % asking_keys; }
+    void join(std::uint32_t t, std::uint32_t block) const {
+      ask_about(block);
+      asks_[t] = block;
+      next_asking_[t] = asking_[block];
+      previous_asking_[t] = none;
+      if (asking_[block] != none) previous_asking_[asking_[block]] = t;
+      asking_[block] = t;
+      journal_->write(asking_key(block));
+    }
+    void leave(std::uint32_t t) const {
+      if (previous_asking_[t] != none) {
+        next_asking_[previous_asking_[t]] = next_asking_[t];
+      } else {
+        asking_[asks_[t]] = next_asking_[t];
+      }
+      if (next_asking_[t] != none) previous_asking_[next_asking_[t]] = previous_asking_[t];
+      journal_->write(asking_key(asks_[t]));
+    }
+
+    std::vector<Row> rows_;
+    std::array<std::uint32_t, sizeof...(Tags)> extents_{};
+    Key first_key_ = 0;
+    Key keys_per_row_ = 1;
+    const timed::Fields* fields_ = nullptr;
+    timed::Journal* journal_ = nullptr;
+    std::vector<char> listed_;
+    std::vector<std::uint32_t> unsettled_;
+    std::vector<timed::Outline<std::conditional_t<IsQueue<Row>::value, Bool, Row>>> before_;
+    std::size_t settled_ = 0;
+    mutable bool tracked_ = false;
+    mutable std::vector<std::uint32_t> present_;
+    mutable std::vector<std::uint32_t> position_;
+    Key first_asking_key_ = 0;
+    mutable std::vector<std::uint32_t> asking_;  // by block: the first thread
+    mutable std::vector<std::uint32_t> asks_;
+    mutable std::vector<std::uint32_t> next_asking_;
+    mutable std::vector<std::uint32_t> previous_asking_;
+  };
+
+  // Rows that differ from the default row, and those a firing is about to change.
+  template <class Row, IndexTag... Tags>
+  class Sparse : public timed::TableBase {
+   public:
+    static constexpr std::size_t width = sizeof...(Tags);
+    static constexpr Key most_row_keys = 4096;  // rows beyond share keys
+    static constexpr Key most_slice_keys = 512;
+
+    Row& operator()(Ix<Tags>... index) {
+      const std::uint64_t flat = flatten(index...);
+      const auto [found, fresh] = where_.try_emplace(flat, none);
+      if (fresh) found->second = create(flat, {index.v...});
+      Entry& entry = entries_[found->second];
+      if (entry.accesses == 0) {
+        journal_->rows.push_back({this, found->second});
+        entry.before = timed::outline_of(entry.row);
+      }
+      if (entry.accesses != std::numeric_limits<std::uint8_t>::max()) ++entry.accesses;
+      entry.used = journal_->now;
+      return entry.row;
+    }
+    const Row& operator()(Ix<Tags>... index) const {
+      const std::uint64_t flat = flatten(index...);
+      const auto found = where_.find(flat);
+      if (found == where_.end()) {
+        timed::reads.note(row_key(flat), &default_, sizeof(Row));
+        return default_;
+      }
+      const Entry& entry = entries_[found->second];
+      if (timed::reads.in_guard()) {
+        timed::reads.note(row_key(flat), &entry.row, sizeof(Row));
+      } else {
+        entry.used = journal_->now;
+      }
+      return entry.row;
+    }
+
+    template <class F, class... Where>
+    void for_each_present(F&& f, const Where&... where) const {
+      const Index& index = index_for(fixed_places<Where...>());
+      for (std::uint32_t at = first_of(index, where...); at != none;) {
+        const std::uint32_t next = index.next[at];
+        Opened<Tags...>::template call<Where...>(f, entries_[at].at.data());
+        at = next;
+      }
+    }
+    template <class F, class... Where>
+    Bool exists_present(F&& f, const Where&... where) const {
+      const Index& index = index_for(fixed_places<Where...>());
+      timed::reads.note(slice_key(index.fixed, partial(index.fixed, {place_of(where)...})), nullptr, 0);
+      for (std::uint32_t at = first_of(index, where...); at != none; at = index.next[at]) {
+        const Bool found = Opened<Tags...>::template call<Where...>(f, entries_[at].at.data());
+        if (found.v) return found;
+      }
+      return Bool::seen(false);
+    }
+
+    void bind(const Timed& k, timed::Binder& binder, const std::string& name) {
+      extents_ = {static_cast<std::uint32_t>(k.template extent<Tags>())...};
+      journal_ = &binder.journal;
+      std::uint64_t rows = 1;
+      for (const std::uint32_t e : extents_) rows *= e;
+      row_keys_ = static_cast<Key>(std::min<std::uint64_t>(rows, most_row_keys));
+      slice_keys_ = static_cast<Key>(std::min<std::uint64_t>(2 * rows, most_slice_keys));
+      first_key_ = binder.reserve(row_keys_ + slice_keys_);
+      binder.tables.push_back(
+          {name, {Tags::name...}, {extents_.begin(), extents_.end()}, first_key_, this, true, 0});
+    }
+    Change settle(std::uint32_t slot) override {
+      Entry& entry = entries_[slot];
+      entry.last_accesses = std::exchange(entry.accesses, std::uint8_t{0});
+      const bool fresh = std::exchange(entry.fresh, false);
+      if (timed::same(entry.row, default_)) {
+        if (!fresh) note_membership(entry);
+        drop(slot);
+        return fresh ? Change::none : Change::dropped;
+      }
+      if (fresh) {
+        note_membership(entry);
+        return Change::inserted;
+      }
+      if (timed::outline_of(entry.row) != entry.before) journal_->write(row_key(flat_of(entry)));
+      return Change::none;
+    }
+    [[nodiscard]] const std::uint32_t* coordinates(std::uint32_t slot) const override {
+      return entries_[slot].at.data();
+    }
+    [[nodiscard]] Tick used(std::uint32_t slot) const override { return entries_[slot].used; }
+    [[nodiscard]] unsigned accesses(std::uint32_t slot) const override {
+      return entries_[slot].last_accesses;
+    }
+    // What lies in a row, for whoever is no rule.
+    template <class... Index>
+    [[nodiscard]] const Row& at(Index... index) const {
+      const auto found = where_.find(flatten(Ix<Tags>{index}...));
+      return found == where_.end() ? default_ : entries_[found->second].row;
+    }
+
+   private:
+    struct Entry {
+      Row row{};
+      std::array<std::uint32_t, width> at{};
+      timed::Outline<Row> before{};
+      mutable Tick used = 0;
+      std::uint8_t accesses = 0;
+      std::uint8_t last_accesses = 0;
+      bool fresh = false;
+    };
+    // Chains of the present rows that agree in some of their places.
+    struct Index {
+      unsigned fixed = 0;
+      boost::unordered_flat_map<std::uint64_t, std::uint32_t> first;
+      std::vector<std::uint32_t> next;
+      std::vector<std::uint32_t> previous;
+    };
+
+    [[nodiscard]] std::uint64_t flatten(Ix<Tags>... index) const {
+      std::uint64_t at = 0;
+      std::size_t place = 0;
+      ((at = at * extents_[place++] + index.v), ...);
+      return at;
+    }
+    [[nodiscard]] std::uint64_t partial(unsigned fixed, const std::array<std::uint32_t, width>& at) const {
+      std::uint64_t key = 0;
+      for (std::size_t i = 0; i < width; ++i) {
+        if (((fixed >> i) & 1U) != 0) key = key * extents_[i] + at[i];
+      }
+      return key;
+    }
+    [[nodiscard]] Key row_key(std::uint64_t flat) const {
+      return first_key_ + 1 + static_cast<Key>(timed::scatter(flat) % row_keys_);
+    }
+    [[nodiscard]] Key slice_key(unsigned fixed, std::uint64_t part) const {
+      return first_key_ + 1 + row_keys_ + static_cast<Key>(timed::scatter(part * 8 + fixed) % slice_keys_);
+    }
+
+    std::uint32_t create(std::uint64_t, const std::array<std::uint32_t, width>& at) {
+      std::uint32_t slot = 0;
+      if (free_.empty()) {
+        slot = static_cast<std::uint32_t>(entries_.size());
+        entries_.emplace_back();
+      } else {
+        slot = free_.back();
+        free_.pop_back();
+        entries_[slot].row = Row{};
+      }
+      entries_[slot].at = at;
+      entries_[slot].fresh = true;
+      for (Index& index : indexes_) chain(index, slot);
+      return slot;
+    }
+    [[nodiscard]] std::uint64_t flat_of(const Entry& entry) const {
+      std::uint64_t flat = 0;
+      for (std::size_t i = 0; i < width; ++i) flat = flat * extents_[i] + entry.at[i];
+      return flat;
+    }
+    // The row has come or gone: also for those who asked for all rows of a slice.
+    void note_membership(const Entry& entry) {
+      journal_->write(row_key(flat_of(entry)));
+      for (const Index& i : indexes_) journal_->write(slice_key(i.fixed, partial(i.fixed, entry.at)));
+    }
+    void drop(std::uint32_t slot) {
+      where_.erase(flat_of(entries_[slot]));
+      for (Index& index : indexes_) unchain(index, slot);
+      free_.push_back(slot);
+    }
+
+    const Index& index_for(unsigned fixed) const {
+      for (const Index& index : indexes_) {
+        if (index.fixed == fixed) return index;
+      }
+      indexes_.push_back({fixed, {}, {}, {}});
+      for (const auto& [flat, slot] : where_) chain(indexes_.back(), slot);
+      return indexes_.back();
+    }
+    template <class... Where>
+    std::uint32_t first_of(const Index& index, const Where&... where) const {
+      const auto found = index.first.find(partial(index.fixed, {place_of(where)...}));
+      return found == index.first.end() ? none : found->second;
+    }
+    void chain(Index& index, std::uint32_t slot) const {
+      if (index.next.size() <= slot) {
+        index.next.resize(slot + 1U, none);
+        index.previous.resize(slot + 1U, none);
+      }
+      const auto [first, fresh] = index.first.try_emplace(partial(index.fixed, entries_[slot].at), none);
+      index.next[slot] = first->second;
+      index.previous[slot] = none;
+      if (first->second != none) index.previous[first->second] = slot;
+      first->second = slot;
+    }
+    void unchain(Index& index, std::uint32_t slot) const {
+      const std::uint32_t next = index.next[slot];
+      const std::uint32_t previous = index.previous[slot];
+      if (next != none) index.previous[next] = previous;
+      if (previous != none) {
+        index.next[previous] = next;
+      } else if (next != none) {
+        index.first[partial(index.fixed, entries_[slot].at)] = next;
+      } else {
+        index.first.erase(partial(index.fixed, entries_[slot].at));
+      }
+    }
+
+    std::array<std::uint32_t, width> extents_{};
+    Key first_key_ = 0;
+    timed::Journal* journal_ = nullptr;
+    Key row_keys_ = 1;
+    Key slice_keys_ = 1;
+    std::deque<Entry> entries_;  // rows stay where they are
+    std::vector<std::uint32_t> free_;
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> where_;
+    mutable std::deque<Index> indexes_;
+    const Row default_{};
+  };
+
+ public:
+  // Tables over blocks are as large as memory, so only what differs from the default row is kept.
+  template <class Row, IndexTag... Tags>
+  using Table =
+      std::conditional_t<(std::is_same_v<Tags, BlockTag> || ...), Sparse<Row, Tags...>, Dense<Row, Tags...>>;
+
+  template <IndexTag From, IndexTag To>
+  struct Map {
+    std::vector<std::uint32_t> image;
+    Ix<To> operator()(Ix<From> i) const { return {image[i.v]}; }
+  };
+  template <IndexTag Tag>
+  struct Set {
+    std::vector<char> member;
+    Bool operator()(Ix<Tag> i) const { return Bool(member[i.v] != 0); }
+  };
+
+  // ---- control -------------------------------------------------------------------------------------------
+
+  template <class Then>
+  static void when(const Bool& condition, Then&& then) {
+    if (condition.v) then();
+  }
+  template <class Then, class Else>
+  static void when(const Bool& condition, Then&& then, Else&& otherwise) {
+    if (condition.v) {
+      then();
+    } else {
+      otherwise();
+    }
+  }
+  // Both operands have been looked at before, so whatever is made of the result rests on them.
+  template <class T>
+  static T select(const Bool& condition, const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, Bool>) {
+      return Bool::seen(condition.v ? a.v : b.v);
+    } else {
+      return condition.v ? a : b;
+    }
+  }
+  template <class Tag>
+  static Ix<Tag> constant(int i) {
+    return {static_cast<std::uint32_t>(i)};
+  }
+  template <class To, class From>
+  static Ix<To> same(Ix<From> i) {
+    return {i.v};
+  }
+  template <class Tag>
+  [[nodiscard]] int extent(Tag = {}) const {
+    return sizes.template extent<Tag>();
+  }
+
+  template <class Tag, class F>
+  void for_each(Tag, F&& f) const {
+    const auto n = static_cast<std::uint32_t>(extent<Tag>());
+    for (std::uint32_t i = 0; i < n; ++i) f(Ix<Tag>{i});
+  }
+  // The member that decided last is asked first: a loop over thousands of threads that waits for the last of
+  // them looks at one.
+  template <class Tag, class F>
+  Bool forall(Tag, F&& f) const {
+    return decide<Tag, false>(f);
+  }
+  template <class Tag, class F>
+  Bool exists(Tag, F&& f) const {
+    return decide<Tag, true>(f);
+  }
+  // Whether value(u) holds for every relevant u below n, where what has become true stays true. All who ask
+  // the same `question` wait for the same u; the next is looked for from anywhere on, so that on average half
+  // of those that are left have to come true before it does.
+  template <class Relevant, class Value>
+  Bool all_for_good(int question, int n, Relevant&& relevant, Value&& value) const {
+    const auto slot = static_cast<std::size_t>(question);
+    if (awaited_.size() <= slot) awaited_.resize(slot + 1, 0);
+    const std::uint32_t start = timed::reads.count();
+    const int first = awaited_[slot];
+    if (first < n && relevant(first)) {
+      if (const Bool one = value(first); !one.v) return Bool::seen(false);
+    }
+    anywhere_ = timed::scatter(anywhere_ + 1);
+    const int from = static_cast<int>(anywhere_ % static_cast<std::uint64_t>(n));
+    for (int i = 0; i < n; ++i) {
+      const int u = from + i < n ? from + i : from + i - n;
+      if (!relevant(u)) continue;
+      timed::reads.rewind(start);
+      if (const Bool one = value(u); !one.v) {
+        awaited_[slot] = u;
+        return Bool::seen(false);
+      }
+    }
+    timed::reads.rewind(start);
+    return Bool::seen(true);
+  }
+  template <class Tag, class F>
+  Number count(Tag tag, F&& f) const {
+    std::int64_t n = 0;
+    const std::uint32_t start = timed::reads.count();
+    for_each(tag, [&](Ix<Tag> i) {
+      n += f(i).v ? 1 : 0;
+      if (timed::reads.in_guard()) timed::reads.widen(start);
+    });
+    return {n};
+  }
+  template <class Tag, class F>
+  static void at(Tag, Ix<Tag> index, F&& f) {
+    f(index);
+  }
+  template <class Tag, class F>
+  static auto pick(Tag, Ix<Tag> index, F&& f) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(f(index))>, Bool>) {
+      return Bool::seen(f(index).v);
+    } else {
+      return f(index);
+    }
+  }
+
+  // ---- queues --------------------------------------------------------------------------------------------
+
+  template <class Row, class Slot>
+  [[nodiscard]] static Bool full(const Fifo<Row, Slot>& fifo) {
+    return fifo.full();
+  }
+  template <class Row, class Slot>
+  static void push(Fifo<Row, Slot>& fifo, const Row& row) {
+    fifo.push(row);
+  }
+  template <class Row, class Slot>
+  static void push_front(Fifo<Row, Slot>& fifo, const Row& row) {
+    fifo.push_front(row);
+  }
+  template <class Row, class Slot>
+  static void pop(Fifo<Row, Slot>& fifo) {
+    fifo.pop();
+  }
+  template <class Row, class Slot, class F>
+  [[nodiscard]] static Bool contains(const Fifo<Row, Slot>& fifo, F&& f) {
+    return fifo.contains(f);
+  }
+  template <class Row, class Slot, class F>
+  static void for_each_queued(const Fifo<Row, Slot>& fifo, F&& f) {
+    fifo.for_each(f);
+  }
+  template <class Row, class Slot, class F>
+  static void remove_if(Fifo<Row, Slot>& fifo, F&& f) {
+    fifo.remove_if(f);
+  }
+
+  static bool truth(const Bool& b) { return b.v; }
+
+  // Gives every table and queue of a state its size, its keys and its place in the journal.
+  template <class X>
+  void bind(X& x, timed::Binder& binder, const std::string& name = "") const {
+    if constexpr (requires { x.bind(*this, binder, name); }) {
+      x.bind(*this, binder, name);
+    } else if constexpr (Described<X>) {
+      for_each_member(x, [&](auto& member, const char* part) {
+        bind(member, binder, name.empty() ? part : name + "." + part);
+      });
+    } else {
+      binder.has_scalars = true;
+    }
+  }
+
+ private:
+  static constexpr std::size_t hint_count = 32;
+  template <class Tag>
+  static std::size_t tag_number() {
+    static const std::size_t number = next_tag_++ % hint_count;
+    return number;
+  }
+  inline static std::size_t next_tag_ = 0;
+  mutable std::array<std::uint32_t, hint_count> hints_{};
+  mutable std::vector<int> awaited_;  // by question
+  mutable std::uint64_t anywhere_ = 0;
+
+  // Whether some member gives `Wanted`, for exists, or none gives it, for forall; the result of that one, or
+  // what all of them rest on.
+  template <class Tag, bool Wanted, class F>
+  Bool decide(F&& f) const {
+    const auto n = static_cast<std::uint32_t>(extent<Tag>());
+    const std::uint32_t start = timed::reads.count();
+    constexpr std::uint32_t rows_kept = 16;
+    std::uint32_t i = Tag::fixed ? 0 : hints_[tag_number<Tag>()];
+    if (i >= n) i = 0;
+    for (std::uint32_t asked = 0; asked < n; ++asked, i = i + 1 == n ? 0 : i + 1) {
+      const Bool one = Bool::seen(f(Ix<Tag>{i}).v);
+      if (one.v == Wanted) {
+        if (!Tag::fixed) hints_[tag_number<Tag>()] = i;
+        if (asked == 0 || !timed::reads.in_guard()) return one;
+        timed::reads.rewind(start);
+        return Bool::seen(f(Ix<Tag>{i}).v);
+      }
+      if (timed::reads.in_guard() && timed::reads.count() > start + rows_kept) timed::reads.widen(start);
+    }
+    return Bool::seen(!Wanted);
+  }
+};
+
+// Sizes of a timed machine: words of a block and registers of a thread bound what a row holds, everything
+// else is as large as a run asks for.
+struct TimedCapacities {
+  template <class Tag>
+  static constexpr int of = std::is_same_v<Tag, WordTag>       ? 2
+                            : std::is_same_v<Tag, RegisterTag> ? Tag::capacity
+                                                               : 1 << 30;
+};
+
+}  // namespace lockstep

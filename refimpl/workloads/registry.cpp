@@ -1,0 +1,67 @@
+// The workloads, by name, with their sizes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checker/support/diagnostic.hpp"
+#include "refimpl/workloads/parts.hpp"
+
+namespace lockstep {
+
+const std::vector<WorkloadEntry>& workloads() {
+  constexpr WorkloadSize waves{"waves", 0,
+                               "waves of a kernel (0: as many as the machine and the data allow)"};
+  static const std::vector<WorkloadEntry> entries{
+      {"copy", "one array to another", {{"words", 16384, "64-byte words of an array"}, waves}, copy_workload},
+      {"vector-add",
+       "the sum of two arrays",
+       {{"words", 16384, "64-byte words of an array"}, waves},
+       vector_add_workload},
+      {"reduction",
+       "the sum of an array: barriers and atomics",
+       {{"words", 16384, "64-byte words of the array"}, waves},
+       reduction_workload},
+      {"stencil",
+       "several kernels over a grid, with coefficients that stay",
+       {{"words", 512, "64-byte words of the grid"}, {"kernels", 8, "kernels, one after the other"}, waves},
+       stencil_workload},
+      {"message-passing",
+       "work-groups that synchronize in pairs, by release and acquire",
+       {{"pairs", 16, "pairs of work-groups"},
+        {"rounds", 16, "messages to and fro"},
+        {"payload", 4, "64-byte words of a message"},
+        {"table", 32, "64-byte words looked up for each message"}},
+       message_passing_workload},
+  };
+  return entries;
+}
+
+const WorkloadEntry& find_workload(std::string_view name) {
+  std::vector<std::string> names;
+  for (const WorkloadEntry& entry : workloads()) {
+    if (entry.name == name) return entry;
+    names.emplace_back(entry.name);
+  }
+  throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, names));
+}
+
+Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& asked) {
+  constexpr int most = 1 << 22;
+  WorkloadShape shape = asked;
+  std::vector<std::string> names;
+  for (const WorkloadSize& size : entry.sizes) {
+    names.emplace_back(size.name);
+    if (size.standard > 0) shape.sizes.try_emplace(std::string(size.name), size.standard);
+  }
+  for (const auto& [name, size] : shape.sizes) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw BadInput(fmt::format("{} has no size '{}'", entry.name, name), suggestion(name, names));
+    }
+    if (size < 1 || size > most) {
+      throw BadInput(fmt::format("size {}={} is not between 1 and {}", name, size, most));
+    }
+  }
+  return entry.build(shape);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,53 @@
+// A program with its data, as large as a machine asks for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+// The 16 integers that one coalesced access of a wave moves: one word of the model.
+using Lanes = std::array<std::int32_t, 16>;
+
+struct Workload {
+  Program program;
+  std::vector<Lanes> initial;   // by location
+  std::vector<Lanes> expected;  // by location, of `outputs`; computed beside the program, not by running it
+  std::vector<int> outputs;     // locations whose final contents `expected` gives
+};
+
+// What a workload is built for; sizes left at 0 get the workload's own defaults.
+struct WorkloadShape {
+  int cus = 8;
+  int agents = 1;
+  int waves_per_cu = 40;  // at most
+  int words_per_block = 2;
+  std::uint64_t seed = 1;
+  std::map<std::string, int> sizes;  // by name, in place of the defaults
+};
+
+struct WorkloadSize {
+  std::string_view name;
+  int standard;
+  std::string_view what;
+};
+struct WorkloadEntry {
+  std::string_view name;
+  std::string_view what;
+  std::vector<WorkloadSize> sizes;
+  Workload (*build)(const WorkloadShape& shape) = nullptr;
+};
+
+// In the order in which people should read them.
+const std::vector<WorkloadEntry>& workloads();
+// Throws BadInput with the nearest name, and on sizes that the workload does not know.
+const WorkloadEntry& find_workload(std::string_view name);
+Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& shape);
+
+}  // namespace lockstep

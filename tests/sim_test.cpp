@@ -1,0 +1,362 @@
+// What the simulator promises: every state it visits is one that the checker reaches, what it leaves in
+// memory is what the program computes, and a run depends on nothing but its seed.
+#include <algorithm>
+#include <boost/container_hash/hash.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+#include "refimpl/comparison.hpp"
+#include "refimpl/engine.hpp"
+#include "spec/memory/quick_release.hpp"
+#include "spec/memory/write_through.hpp"
+#include "spec/program/system.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+const std::string machine_file = LOCKSTEP_SOURCE_DIR "/refimpl/machines/apu.toml";
+
+MachineDescription shipped() {
+  return read_machine(machine_file);
+}
+
+// A machine whose caches hold a single block and whose rules all take their time at random.
+MachineDescription tiny() {
+  MachineDescription machine = shipped();
+  machine.block_bytes = 2 * timed::word_bytes;
+  for (auto& [name, system] : machine.systems) {
+    for (auto& [size, value] : system.sizes) value.first = size.find("link") != std::string::npos ? 1 : 2;
+    for (auto& [table, cache] : system.caches) {
+      cache.sets = 1;
+      cache.ways = 1;
+      cache.random = true;
+    }
+  }
+  return machine;
+}
+
+Instruction access(Opcode opcode, int location, Order order = Order::plain, Scope scope = Scope::system) {
+  Instruction i;
+  i.opcode = opcode;
+  i.location = location;
+  i.order = order;
+  i.scope = scope;
+  if (opcode == Opcode::load) i.destination = 0;
+  if (opcode != Opcode::load) i.a.value = 1;
+  return i;
+}
+
+// Two work-groups on one agent: a message with release and acquire, and a neighbour in the same block; once,
+// or again and again.
+Workload small_program(bool forever, bool reads_back) {
+  Workload workload;
+  Program& program = workload.program;
+  program.name = "small";
+  program.locations = {{"x", 0, 0, 0}, {"y", 0, 0, 1}, {"flag", 0, 1, 0}};
+  workload.initial.resize(program.locations.size());
+  const auto add = [&](int wg, std::vector<Instruction> code) {
+    Thread thread;
+    thread.name = "P" + std::to_string(wg);
+    thread.placement.wave = wg;
+    thread.placement.wg = wg;
+    thread.registers = {"r0"};
+    thread.initial_values = {0};
+    thread.code = std::move(code);
+    if (forever) {
+      Instruction again;
+      again.opcode = Opcode::jump;
+      again.target = 0;
+      thread.code.push_back(again);
+    }
+    program.threads.push_back(std::move(thread));
+  };
+  std::vector<Instruction> sender{access(Opcode::store, 0),
+                                  access(Opcode::store, 2, Order::release, Scope::agent)};
+  if (reads_back) sender.push_back(access(Opcode::load, 1));
+  add(0, std::move(sender));
+  add(1, {access(Opcode::store, 1), access(Opcode::load, 2, Order::acquire, Scope::agent),
+          access(Opcode::load, 0)});
+  return workload;
+}
+
+using States = boost::unordered_flat_set<std::vector<std::uint64_t>>;
+
+// Every reachable state, packed.
+States reachable(const Model& model) {
+  States seen;
+  std::vector<std::vector<std::uint64_t>> next;
+  const auto take = [&](const Successors& states) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      std::vector<std::uint64_t> words(states.state(i), states.state(i) + model.words());
+      if (seen.insert(words).second) next.push_back(std::move(words));
+    }
+  };
+  Successors states;
+  states.clear(model.words());
+  model.initial(states);
+  take(states);
+  while (!next.empty()) {
+    const std::vector<std::uint64_t> state = std::move(next.back());
+    next.pop_back();
+    states.clear(model.words());
+    model.expand(state.data(), states);
+    take(states);
+  }
+  return seen;
+}
+
+// Copies what a timed state holds into a concrete one, field by field.
+template <class KC, class C, class T>
+void project(const KC& k, C& to, const T& from) {
+  if constexpr (Leaf<C>) {
+    if constexpr (requires { from.v[0]; }) {
+      to.v = static_cast<decltype(to.v)>(from.v[0]);
+    } else {
+      to.v = static_cast<decltype(to.v)>(from.v);
+    }
+  } else if constexpr (DerivedFields<C>) {
+    return;
+  } else if constexpr (Described<C>) {
+    using To = boost::describe::describe_members<C, boost::describe::mod_public>;
+    using From = boost::describe::describe_members<T, boost::describe::mod_public>;
+    boost::mp11::mp_for_each<boost::mp11::mp_iota<boost::mp11::mp_size<To>>>([&](auto i) {
+      project(k, to.*boost::mp11::mp_at<To, decltype(i)>{}.pointer,
+              from.*boost::mp11::mp_at<From, decltype(i)>{}.pointer);
+    });
+  } else if constexpr (Queue<C>) {
+    to.count.v = static_cast<decltype(to.count.v)>(from.size());
+    for (std::uint32_t i = 0; i < from.size(); ++i) project(k, to.slots[i], from[i]);
+  } else {
+    C::visit(k, to, [&](auto& row, auto... index) { project(k, row, from.at(std::uint32_t{index.v}...)); });
+  }
+}
+
+// Returns how many different states the runs visit.
+template <class Info>
+std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uint64_t firings) {
+  using Sizes = typename Info::template Sizes<SmallCapacities>;
+  using KC = Concrete<Sizes>;
+  using StateC = typename System<Info, KC>::State;
+  const Workload workload = small_program(forever, reads_back);
+  SystemOptions system;
+  system.reductions = Reductions::none();
+  KC k;
+  k.sizes.template set<ThreadTag>(2);
+  k.sizes.template set<RegisterTag>(1);
+  k.sizes.template set<WorkGroupTag>(2);
+  k.sizes.template set<CuTag>(2);
+  k.sizes.template set<AgentTag>(1);
+  k.sizes.template set<BlockTag>(2);
+  k.sizes.template set<WordTag>(2);
+  Info::default_sizes(k.sizes, 0);
+  k.sizes.visit([&]<class Tag>(Tag, int& size) {
+    if constexpr (Tag::fixed && !std::is_same_v<Tag, RegisterTag> && !std::is_same_v<Tag, WordTag>) {
+      size = Tag::name.starts_with("link") ? 1 : 2;
+      system.sizes[std::string(Tag::name)] = size;
+    }
+  });
+  const auto program = std::make_shared<const Program>(workload.program);
+  k.set_value_range(values_of(*program));
+  const auto model = find_system(Info::name).build(program, system);
+  const States states = reachable(*model);
+  REQUIRE(states.size() > 100);
+  const unsigned bits = packed_bits<KC, StateC>(k);
+  REQUIRE(bits == model->state_bits());
+
+  const MachineDescription machine = tiny();
+  std::uint64_t steps = 0;
+  std::uint64_t beyond = 0;
+  States visited;
+  for (std::uint64_t seed = 1; steps < firings; ++seed) {
+    SimulationOptions options;
+    options.cus = 2;
+    options.seed = seed;
+    options.jitter = static_cast<int>(seed % 64);
+    Engine<Info> engine(workload, machine, options);
+    engine.on_firing = [&] {
+      StateC state{};
+      project(k, state, engine.state());
+      std::vector<std::uint64_t> words(model->words());
+      pack(k, state, words.data());
+      beyond += states.contains(words) ? 0 : 1;
+      visited.insert(std::move(words));
+      ++steps;
+    };
+    const SimulationEnd end = engine.run(nullptr, 50'000);
+    CHECK(end == (forever ? SimulationEnd::limit : SimulationEnd::finished));
+  }
+  CHECK(beyond == 0);
+  return visited.size();
+}
+
+template <class Info>
+void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes, bool scarce) {
+  WorkloadShape shape;
+  shape.cus = 2;
+  shape.waves_per_cu = 4;
+  shape.sizes = std::move(sizes);
+  const Workload workload = build_workload(find_workload(name), shape);
+  MachineDescription machine = scarce ? tiny() : shipped();
+  machine.waves_per_cu = 16;
+  SimulationOptions options;
+  options.cus = 2;
+  options.jitter = scarce ? 16 : 0;
+  Engine<Info> engine(workload, machine, options);
+  int checks = 0;
+  while (true) {
+    const SimulationEnd end = engine.run(nullptr, 7);
+    const std::vector<std::string> missed = engine.overlooked();
+    INFO(name << " after " << engine.firings() << " firings: " << (missed.empty() ? "" : missed.front()));
+    REQUIRE(missed.empty());
+    ++checks;
+    if (end == SimulationEnd::limit) continue;
+    REQUIRE(end == SimulationEnd::finished);
+    break;
+  }
+  CHECK(checks > 10);
+}
+
+SimulationRequest request_for(const std::string& system, std::map<std::string, int> sizes, int cus = 4) {
+  SimulationRequest request;
+  request.machine = shipped();
+  request.systems = {system};
+  request.sizes = std::move(sizes);
+  request.options.cus = cus;
+  return request;
+}
+
+const std::atomic<bool> never{false};
+
+std::string error_of(const std::string& from, const std::string& to) {
+  std::ifstream file(machine_file);
+  std::string text(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>{});
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  try {
+    SimulationRequest request = request_for("write-through", {{"words", 8}});
+    request.machine = parse_machine(text, "m.toml");
+    request.systems = {"write-through", "quick-release"};
+    run_workload(request, "copy", never);
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("every state that random timed runs visit is one that the explorer reaches") {
+  CHECK(visits_only_reachable_states<write_through::Info>(true, true, 500'000) > 500);
+  CHECK(visits_only_reachable_states<write_through::Info>(false, true, 20'000) > 300);
+  CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 480'000) > 500);
+}
+
+TEST_CASE("parking overlooks no enabled rule") {
+  overlooks_nothing<write_through::Info>("message-passing", {{"pairs", 2}, {"rounds", 2}, {"table", 4}},
+                                         false);
+  overlooks_nothing<write_through::Info>("stencil", {{"words", 16}, {"kernels", 2}}, true);
+  overlooks_nothing<quick_release::Info>("message-passing", {{"pairs", 2}, {"rounds", 2}, {"table", 4}},
+                                         true);
+  overlooks_nothing<quick_release::Info>("stencil", {{"words", 16}, {"kernels", 2}}, false);
+}
+
+TEST_CASE("a simulated program leaves in memory what it computes") {
+  const std::vector<std::pair<std::string, std::map<std::string, int>>> programs{
+      {"copy", {{"words", 300}}},
+      {"vector-add", {{"words", 300}}},
+      {"reduction", {{"words", 300}}},
+      {"stencil", {{"words", 100}, {"kernels", 3}}},
+      {"message-passing", {{"pairs", 3}, {"rounds", 3}}}};
+  for (const auto& [name, sizes] : programs) {
+    for (const std::string system :
+         {"write-through", "quick-release", "quick-release/lean", "quick-release/split-fifo"}) {
+      const ComparedRun run = run_workload(request_for(system, sizes), name, never);
+      INFO(name << " on " << system);
+      CHECK(run.checked > 0);
+      CHECK(run.results.front().end == SimulationEnd::finished);
+      CHECK(run.results.front().wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("the same seed simulates the same bits, another seed others") {
+  const auto figures = [](std::uint64_t seed) {
+    SimulationRequest request = request_for("quick-release", {{"words", 256}, {"kernels", 2}});
+    request.options.seed = seed;
+    return statistics_json(run_workload(request, "stencil", never).results.front().statistics).dump();
+  };
+  CHECK(figures(7) == figures(7));
+  CHECK(figures(7) != figures(8));
+}
+
+TEST_CASE("a mistake in a protocol shows in what a simulation leaves in memory") {
+  WorkloadShape shape;
+  shape.cus = 4;
+  shape.sizes = {{"pairs", 4}, {"rounds", 8}};
+  const Workload workload = build_workload(find_workload("message-passing"), shape);
+  SimulationOptions options;
+  options.cus = 4;
+  options.faults = {"acquire-keeps-l1"};
+  const auto simulator = find_timed_system("write-through", options).build(workload, shipped(), options);
+  REQUIRE(simulator->run() == SimulationEnd::finished);
+  int wrong = 0;
+  for (std::size_t i = 0; i < workload.outputs.size(); ++i) {
+    wrong += simulator->word(workload.outputs[i]) != workload.expected[i] ? 1 : 0;
+  }
+  CHECK(wrong > 0);
+}
+
+TEST_CASE("QuickRelease gains on write-through where there is reuse across synchronization") {
+  const auto ratio = [](const std::string& workload) {
+    SimulationRequest request = request_for("write-through", {}, 8);
+    request.systems = {"write-through", "quick-release"};
+    const ComparedRun run = run_workload(request, workload, never);
+    return run.results[1].statistics.cycles / run.results[0].statistics.cycles;
+  };
+  CHECK(ratio("stencil") < 0.95);
+  CHECK(ratio("message-passing") < 0.95);
+}
+
+TEST_CASE("machine files are held to what they have to say") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(error_of("gigahertz = 1.0", "gigahertz = -1.0"), Contains("'gigahertz' is negative"));
+  CHECK_THAT(error_of("cus = 8 ", "cu = 8 "), Contains("'cus' is missing"));
+  CHECK_THAT(error_of("agents = 1 ", "agents = 1\nwave_per_cu = 3 "),
+             Contains("unknown entry 'wave_per_cu'") && Contains("did you mean 'waves_per_cu'?"));
+  CHECK_THAT(error_of("bytes = 16384 ", "bytes = 16000 "),
+             Contains("no whole number of sets of 4 ways of 128-byte blocks"));
+  CHECK_THAT(error_of("bytes = 16384 ", "bytes = \"16 kB\" "), Contains("'bytes' is not a whole number"));
+  CHECK_THAT(error_of("\"load hits L1\" =", "\"load hit L1\" ="),
+             Contains("write-through has no rule 'load hit L1'") && Contains("did you mean 'load hits L1'?"));
+  CHECK_THAT(error_of("link1-messages = 16", "link1-message = 16"),
+             Contains("write-through has no size 'link1-message'"));
+  CHECK_THAT(error_of("evict = \"L1 replaces a block\"", "evict = \"load hits L1\""),
+             Contains("'load hits L1' is no rule that makes room in 'l1'"));
+  CHECK_THAT(error_of("[systems.write-through.caches.l1]", "[systems.write-through.caches.l9]"),
+             Contains("write-through has no table of blocks 'l9'"));
+  CHECK_THAT(error_of("policy = \"lru\"", "policy = \"lrw\""),
+             Contains("'lrw' is unknown as 'policy'") && Contains("did you mean 'lru'?"));
+  CHECK_THAT(error_of("from = \"L2\"", "from = \"L7\""), Contains("'L7', which is no unit"));
+  CHECK_THAT(error_of("cus = 8 ", "cus = 8 8 "), Contains("m.toml:"));
+  CHECK_THAT(error_of("agents = 1 ", "agents = 3 "), Contains("cannot be shared out evenly"));
+  CHECK_THAT(error_of("table = \"home.memory\"", "table = \"home.memry\""),
+             Contains("did you mean 'home.memory'?"));
+}
+
+TEST_CASE("a workload that is too large for its machine is refused") {
+  SimulationRequest request = request_for("write-through", {{"words", 4096}, {"waves", 100}}, 2);
+  CHECK_THROWS_WITH(run_workload(request, "copy", never), Catch::Contains("too large for the machine"));
+  request.sizes = {{"word", 4}};
+  CHECK_THROWS_WITH(run_workload(request, "copy", never),
+                    Catch::Contains("unknown size 'word'") && Catch::Contains("did you mean 'words'?"));
+}
