@@ -8,6 +8,7 @@
 #include "checker/systems/registry.hpp"
 #include "proofs/obligations.hpp"
 #include "proofs/symbolic.hpp"
+#include "refimpl/timed.hpp"
 #include "spec/examples/german.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/kind.hpp"
@@ -25,7 +26,7 @@ using AnySizes = german::Info::Sizes<FullCapacities>;
 static_assert(ValueKind<Concrete<AnySizes>>);
 static_assert(ValueKind<Recorded<AnySizes>>);
 static_assert(ValueKind<Symbolic<AnySizes>>);
-
+static_assert(ValueKind<Timed<AnySizes>>);
 static_assert(!ValueKind<AnySizes>);
 
 // Names of the rules that were read, with a transition that can happen for each.
