@@ -145,6 +145,19 @@ std::vector<Term> defaults(const ReadRule& rule, z3::model& model) {
 
 // ---- putting obligations to solvers ----------------------------------------------------------------------
 
+// What is added to a solver meanwhile is forgotten at the end, also where the solver fails: the next
+// obligation must not be proved from the negation of this one.
+class Scope {
+ public:
+  explicit Scope(z3::solver& solver) : solver_(solver) { solver_.push(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  ~Scope() { Z3_solver_pop(solver_.ctx(), solver_, 1); }
+
+ private:
+  z3::solver& solver_;
+};
+
 std::string file_name(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -299,7 +312,7 @@ class Prover {
     }
     const Clock::time_point begin = Clock::now();
     try {
-      solver.push();
+      const Scope scope(solver);
       solver.add(!goal);
       const z3::check_result answer = solver.check();
       o.seconds = since(begin);
@@ -318,7 +331,6 @@ class Prover {
           break;
       }
       if (!directory_.empty()) write(o, solver);
-      solver.pop();
     } catch (const z3::exception& e) {
       o.status = ProofStatus::error;
       o.message = fmt::format("Z3 failed: {}", e.msg());
@@ -336,23 +348,17 @@ class Prover {
   // A counterexample with as many fields at their defaults as come easily.
   z3::model plainest(const ReadRule& rule, z3::solver& solver) const {
     z3::model model = solver.get_model();
-    unsigned pushed = 0;
+    const Scope scope(solver);
     for (const Term& plain : defaults(rule, model)) {
       if (stop()) break;
-      if (model.eval(plain, true).is_true()) {
+      if (!model.eval(plain, true).is_true()) {
+        const Scope attempt(solver);
         solver.add(plain);
-        continue;
-      }
-      solver.push();
-      solver.add(plain);
-      if (solver.check() == z3::sat) {
+        if (solver.check() != z3::sat) continue;
         model = solver.get_model();
-        ++pushed;
-      } else {
-        solver.pop();
       }
+      solver.add(plain);
     }
-    solver.pop(pushed);
     return model;
   }
 
