@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "checker/explore/model_view.hpp"
 #include "checker/explore/visited.hpp"
 
 namespace lockstep {
@@ -361,35 +362,16 @@ class Search {
 };
 
 // A model whose proper ends that satisfy a goal count as violations of one more invariant.
-class WithGoal final : public Model {
+class WithGoal final : public ModelView {
  public:
   WithGoal(const Model& model, const std::function<bool(const std::uint64_t*)>& goal)
-      : model_(model), goal_(goal) {}
-  [[nodiscard]] unsigned state_bits() const override { return model_.state_bits(); }
-  void initial(Successors& out) const override { model_.initial(out); }
+      : ModelView(model), goal_(goal) {}
   void expand(const std::uint64_t* state, Successors& out) const override {
     model_.expand(state, out);
     out.violated = !out.live && model_.proper_end(state) && goal_(state) ? 0 : -1;
   }
-  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
-    return model_.proper_end(state);
-  }
-  [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
-  [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
-      const std::uint64_t* state) const override {
-    return model_.fields(state);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state,
-                                                  const Firing& firing) const override {
-    return model_.narrate(state, firing);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
-    return model_.narrate_initial(index);
-  }
 
  private:
-  const Model& model_;
   const std::function<bool(const std::uint64_t*)>& goal_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "checker/explore/explorer.hpp"
+#include "checker/explore/model_view.hpp"
 
 namespace lockstep {
 
@@ -16,13 +17,11 @@ namespace {
 
 // A model that counts the states of each claim as it is expanded. It ends an exploration that has seen too
 // many states by the flag that explorers watch.
-class Counting final : public Model {
+class Counting final : public ModelView {
  public:
   Counting(const Model& model, const CrosscheckOptions& options)
-      : model_(model), violations_(model.invariants().size()), options_(options) {}
+      : ModelView(model), violations_(model.invariants().size()), options_(options) {}
 
-  [[nodiscard]] unsigned state_bits() const override { return model_.state_bits(); }
-  void initial(Successors& out) const override { model_.initial(out); }
   void expand(const std::uint64_t* state, Successors& out) const override {
     model_.expand(state, out);
     const bool violated = out.violated >= 0;
@@ -35,22 +34,6 @@ class Counting final : public Model {
     if (too_many() || gives_up_counting() || (interrupted != nullptr && interrupted->load())) {
       stop_.store(true);
     }
-  }
-  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
-    return model_.proper_end(state);
-  }
-  [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
-  [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
-      const std::uint64_t* state) const override {
-    return model_.fields(state);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state,
-                                                  const Firing& firing) const override {
-    return model_.narrate(state, firing);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
-    return model_.narrate_initial(index);
   }
 
   // In the order of claims_of.
@@ -70,7 +53,6 @@ class Counting final : public Model {
   [[nodiscard]] const std::atomic<bool>& stop() const { return stop_; }
 
  private:
-  const Model& model_;
   mutable std::vector<std::atomic<std::uint64_t>> violations_;
   mutable std::atomic<std::uint64_t> deadlocks_{0};
   mutable std::atomic<std::uint64_t> failures_{0};

@@ -13,6 +13,7 @@
 #include <new>
 #include <set>
 
+#include "checker/explore/model_view.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {
@@ -21,34 +22,13 @@ namespace {
 
 // A model of which only the program's assertions are checked; they are the first invariant of every system
 // that runs programs.
-class AssertionsOnly final : public Model {
+class AssertionsOnly final : public ModelView {
  public:
-  explicit AssertionsOnly(const Model& model) : model_(model) {}
-  [[nodiscard]] unsigned state_bits() const override { return model_.state_bits(); }
-  void initial(Successors& out) const override { model_.initial(out); }
+  using ModelView::ModelView;
   void expand(const std::uint64_t* state, Successors& out) const override {
     model_.expand(state, out);
     if (out.violated > 0) out.violated = -1;
   }
-  [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
-    return model_.proper_end(state);
-  }
-  [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
-  [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
-      const std::uint64_t* state) const override {
-    return model_.fields(state);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* state,
-                                                  const Firing& firing) const override {
-    return model_.narrate(state, firing);
-  }
-  [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
-    return model_.narrate_initial(index);
-  }
-
- private:
-  const Model& model_;
 };
 
 RunStatus status_of(Verdict verdict) {
