@@ -39,12 +39,7 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
   apply_sizes(sizes, options, [](auto) { return false; });
   // Any placement: who sits where is a function that nothing is known of.
   const auto make = [=] {
-    Machine<Terms> machine;
-    machine.cu_of.name = "cu_of";
-    machine.work_group_of.name = "work_group_of";
-    machine.agent_of.name = "agent_of";
-    machine.is_host.name = "is_host";
-    OpenSystem<Info, Terms> open(Terms(sizes), machine, faults, variant, Watch::first_word);
+    OpenSystem<Info, Terms> open(Terms(sizes), named_machine<Terms>(), faults, variant, Watch::first_word);
     return ProvedMemory<Info, Terms, History, Lemmas>(
         WithHistory<OpenSystem<Info, Terms>, History>(std::move(open)));
   };

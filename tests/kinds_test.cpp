@@ -55,12 +55,7 @@ void read_memory(bool any_size, int variant, Read& read) {
     if (!std::is_same_v<Tag, ShapeTag>) size = std::min(size, 2);
   });
   Info::default_sizes(sizes, variant);
-  Machine<K> machine;
-  machine.cu_of.name = "cu_of";
-  machine.work_group_of.name = "work_group_of";
-  machine.agent_of.name = "agent_of";
-  machine.is_host.name = "is_host";
-  const OpenSystem<Info, K> system(K(sizes), machine, 0, variant, Watch::nothing);
+  const OpenSystem<Info, K> system(K(sizes), named_machine<K>(), 0, variant, Watch::nothing);
   symbolic::ReadSystem<OpenSystem<Info, K>>(system, read).read();
 }
 

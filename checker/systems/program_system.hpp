@@ -113,17 +113,7 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
   return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
 }
 
-// The names by which trees call the rigid functions of a machine.
-template <class K>
-Machine<K> recorded_machine() {
-  Machine<K> machine;
-  machine.cu_of.name = "cu_of";
-  machine.work_group_of.name = "work_group_of";
-  machine.agent_of.name = "agent_of";
-  machine.is_host.name = "is_host";
-  return machine;
-}
-// What these functions are for a placed program.
+// What the rigid functions of a machine (machine.hpp, named_machine) are for a placed program.
 std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement);
 
 // The system with the threads of a program, as trees, at the sizes that build_program_model would give it.
@@ -133,7 +123,7 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
   using K = Recorded<typename Info::template Sizes<FullCapacities>>;
   using Sys = System<Info, K>;
   const PlacementTable placement = place(*program);
-  const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), recorded_machine<K>(), program,
+  const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), named_machine<K>(), program,
                    fault_mask(entry, options.faults), variant_index(entry, options.variant), true);
   recorded::WholeDescription whole;
   const ValueRange values = options.value_range.value_or(values_of(*program));
@@ -171,7 +161,7 @@ recorded::Description describe_memory(const SystemOptions& options, const System
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
   const K k(sizes);
-  const Machine<K> machine = recorded_machine<K>();
+  const Machine<K> machine = named_machine<K>();
   recorded::Description description;
   const Memory memory{k, machine, fault_mask(entry, options.faults), variant};
   recorded::RecordRules<K, typename Memory::State> reader(description);

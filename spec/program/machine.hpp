@@ -89,4 +89,15 @@ struct Machine {
   typename K::template Set<ThreadTag> is_host;
 };
 
+// For kinds in which nobody in particular sits anywhere: rigid functions that have a name and nothing else.
+template <class K>
+Machine<K> named_machine() {
+  Machine<K> machine;
+  machine.cu_of.name = "cu_of";
+  machine.work_group_of.name = "work_group_of";
+  machine.agent_of.name = "agent_of";
+  machine.is_host.name = "is_host";
+  return machine;
+}
+
 }  // namespace lockstep
