@@ -14,36 +14,34 @@
 #include <boost/describe.hpp>
 #include <string_view>
 
+#include "proofs/lemmas/memory.hpp"
 #include "spec/memory/quick_release.hpp"
-#include "spec/program/client.hpp"
 
 namespace lockstep::quick_release {
 
 // What the lemmas say of a state of the protocol; `Open` is the protocol with the most general client.
 template <class Open>
-struct Words {
-  using K = typename Open::Kind;
-  using Bool = typename K::Bool;
+struct Words : MemoryWords<Open> {
+  using Base = MemoryWords<Open>;
+  using Base::agent;
+  using Base::cu;
+  using Base::holds;
+  using Base::k;
+  using Base::open;
+  using typename Base::Agent;
+  using typename Base::Bool;
+  using typename Base::Cu;
+  using typename Base::K;
+  using typename Base::ThreadIx;
+  using typename Base::Value;
   using State = typename Open::State;
   using MemoryState = typename Open::MemoryState;
   using Memory = typename Open::Memory;
-  using ThreadIx = typename Memory::ThreadIx;
-  using Cu = typename Memory::Cu;
-  using Agent = typename Memory::Agent;
   using Block = typename Memory::Block;
   using Queue = typename Memory::Queue;
   using Entry = typename Memory::Entry;
   using Up = typename Memory::Up;
-  using Data = typename Memory::Data;
-  using Value = typename Memory::Value;
 
-  const Open& open;
-
-  [[nodiscard]] const K& k() const { return open.kind(); }
-  [[nodiscard]] Cu cu(const ThreadIx& t) const { return open.machine().cu_of(t); }
-  [[nodiscard]] Agent agent(const ThreadIx& t) const { return agent_of(cu(t)); }
-  [[nodiscard]] Agent agent_of(const Cu& c) const { return open.machine().agent_of(c); }
-  [[nodiscard]] Bool host(const ThreadIx& t) const { return open.machine().is_host(t); }
   [[nodiscard]] bool split() const {
     return open.memory().variant == static_cast<int>(VariantName::split_fifo);
   }
@@ -52,7 +50,6 @@ struct Words {
   }
 
   [[nodiscard]] static Block block() { return Open::watched_block(); }
-  [[nodiscard]] static Bool is_new(const Data& data) { return data(Open::watched_word()) != Value(0); }
   [[nodiscard]] static Bool asks(const MemoryState& m, const ThreadIx& t) {
     return m.port(t).request.block == block() && m.port(t).request.word == Open::watched_word();
   }
@@ -82,35 +79,16 @@ struct Words {
   // What comes up after what is on link2 now finds memory new.
   [[nodiscard]] Bool beyond2(const MemoryState& m) const { return waits3(m) || memory_new(m); }
 
-  template <class Link>
-  [[nodiscard]] static Bool holds(const Link& link, UpKind kind, const ThreadIx& t) {
-    return K::contains(link, [&](const Up& m) { return m.kind == kind && m.thread == t; });
-  }
-  template <class Fifo>
-  [[nodiscard]] static Bool holds(const Fifo& fifo, EntryKind kind, const ThreadIx& t) {
-    return K::contains(fifo, [&](const Entry& e) { return e.kind == kind && e.thread == t; });
-  }
   // Every such message of the thread has a write of the watched word ahead of it.
   template <class Link>
   [[nodiscard]] static Bool behind_write(const Link& link, UpKind kind, const ThreadIx& t) {
-    Bool seen(false);
-    Bool all(true);
-    K::for_each_queued(link, [&](const Up& m) {
-      all = all && (seen || !(m.kind == kind && m.thread == t));
-      seen = seen || writes(m);
-    });
-    return all;
+    return Base::behind(link, kind, t, [](const Up& m) { return writes(m); });
   }
   // Every such entry of the thread has one of the watched block ahead of it.
   template <class Fifo>
   [[nodiscard]] static Bool behind_entry(const Fifo& fifo, EntryKind kind, const ThreadIx& t) {
-    Bool seen(false);
-    Bool all(true);
-    K::for_each_queued(fifo, [&](const Entry& e) {
-      all = all && (seen || !(e.kind == kind && e.thread == t));
-      seen = seen || (e.kind == EntryKind::write && e.block == block());
-    });
-    return all;
+    return Base::behind(fifo, kind, t,
+                        [](const Entry& e) { return e.kind == EntryKind::write && e.block == block(); });
   }
 };
 
@@ -192,11 +170,17 @@ struct History {
 };
 
 template <class System>
-struct Lemmas {
-  using State = typename System::State;
-  using K = typename System::Kind;
-  using Bool = typename K::Bool;
-  using Open = std::remove_cvref_t<decltype(std::declval<System>().system())>;
+struct Lemmas : MemoryClaims<System> {
+  using Base = MemoryClaims<System>;
+  using Base::each_agent;
+  using Base::each_cu;
+  using Base::each_thread;
+  using Base::k;
+  using Base::system;
+  using typename Base::Bool;
+  using typename Base::K;
+  using typename Base::Open;
+  using typename Base::State;
   using W = Words<Open>;
   using M = typename W::MemoryState;
   using ThreadIx = typename W::ThreadIx;
@@ -204,8 +188,6 @@ struct Lemmas {
   using Agent = typename W::Agent;
   using Up = typename W::Up;
   using Entry = typename W::Entry;
-
-  const System& system;
 
   // These compare every word of every copy with memory: what the theorem says of the watched word they say of
   // all words at once, in terms of data instead of what is ahead of what. The explorer judges them.
@@ -226,26 +208,6 @@ struct Lemmas {
 
  private:
   [[nodiscard]] W w() const { return W{system.system()}; }
-  [[nodiscard]] const K& k() const { return system.kind(); }
-
-  template <class V, class Claim>
-  void each_thread(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(threads, [&](const ThreadIx& t) { return claim(s, s.system.memory, t); });
-    });
-  }
-  template <class V, class Claim>
-  void each_cu(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(cus, [&](const Cu& c) { return claim(s, s.system.memory, c); });
-    });
-  }
-  template <class V, class Claim>
-  void each_agent(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(agents, [&](const Agent& a) { return claim(s, s.system.memory, a); });
-    });
-  }
 
   // Every read cache in the scope is new: of one agent, or of all, and memory then too.
   [[nodiscard]] Bool visible(const State& s, const Agent& home, const Bool& wide) const {
@@ -611,16 +573,7 @@ struct Lemmas {
             (!scoped || (here(e.thread) && !w().host(e.thread) && scope_fits(s, e.thread, marker, e.scope)));
     });
     return all && k().forall(threads, [&](const ThreadIx& t) {
-      Bool once(true);
-      for (const EntryKind kind : {EntryKind::marker, EntryKind::flush}) {
-        Bool seen(false);
-        K::for_each_queued(fifo, [&](const Entry& e) {
-          const Bool is = e.kind == kind && e.thread == t;
-          once = once && !(seen && is);
-          seen = seen || is;
-        });
-      }
-      return once;
+      return W::once(fifo, EntryKind::marker, t) && W::once(fifo, EntryKind::flush, t);
     });
   }
   template <class Link, class Here>
@@ -636,16 +589,8 @@ struct Lemmas {
                      (!scoped || scope_fits(s, message.thread, marker, message.scope))));
     });
     return all && k().forall(threads, [&](const ThreadIx& t) {
-      Bool once(true);
-      for (const UpKind kind : {UpKind::marker, UpKind::flush, UpKind::read, UpKind::atomic}) {
-        Bool seen(false);
-        K::for_each_queued(link, [&](const Up& message) {
-          const Bool is = message.kind == kind && message.thread == t;
-          once = once && !(seen && is);
-          seen = seen || is;
-        });
-      }
-      return once;
+      return W::once(link, UpKind::marker, t) && W::once(link, UpKind::flush, t) &&
+             W::once(link, UpKind::read, t) && W::once(link, UpKind::atomic, t);
     });
   }
 };

@@ -11,37 +11,32 @@
 #include <boost/describe.hpp>
 #include <string_view>
 
+#include "proofs/lemmas/memory.hpp"
 #include "spec/memory/write_through.hpp"
-#include "spec/program/client.hpp"
 
 namespace lockstep::write_through {
 
 // What the lemmas say of a state of the protocol; `Open` is the protocol with the most general client.
 template <class Open>
-struct Words {
-  using K = typename Open::Kind;
-  using Bool = typename K::Bool;
+struct Words : MemoryWords<Open> {
+  using Base = MemoryWords<Open>;
+  using Base::agent;
+  using Base::cu;
+  using Base::holds;
+  using Base::k;
+  using Base::open;
+  using typename Base::Agent;
+  using typename Base::Bool;
+  using typename Base::Cu;
+  using typename Base::K;
+  using typename Base::ThreadIx;
+  using typename Base::Value;
   using State = typename Open::State;
   using Memory = typename Open::Memory;
-  using ThreadIx = typename Memory::ThreadIx;
-  using Cu = typename Memory::Cu;
-  using Agent = typename Memory::Agent;
   using Block = typename Memory::Block;
-  using Word = typename Memory::Word;
   using Up = typename Memory::Up;
-  using Data = typename Memory::Data;
-  using Value = typename Memory::Value;
-
-  const Open& open;
-
-  [[nodiscard]] const K& k() const { return open.kind(); }
-  [[nodiscard]] Cu cu(const ThreadIx& t) const { return open.machine().cu_of(t); }
-  [[nodiscard]] Agent agent(const ThreadIx& t) const { return open.machine().agent_of(cu(t)); }
-  [[nodiscard]] Agent agent_of(const Cu& c) const { return open.machine().agent_of(c); }
-  [[nodiscard]] Bool host(const ThreadIx& t) const { return open.machine().is_host(t); }
 
   [[nodiscard]] static Bool watched(const Block& b) { return b == Open::watched_block(); }
-  [[nodiscard]] static Bool is_new(const Data& data) { return data(Open::watched_word()) != Value(0); }
   // Carries a write of the watched word.
   [[nodiscard]] static Bool writes(const Up& m) {
     return m.kind == UpKind::write && watched(m.block) && m.mask(Open::watched_word());
@@ -50,20 +45,10 @@ struct Words {
   [[nodiscard]] static Bool carries(const Link& link) {
     return K::contains(link, [](const Up& m) { return writes(m); });
   }
-  template <class Link>
-  [[nodiscard]] static Bool holds(const Link& link, UpKind kind, const ThreadIx& t) {
-    return K::contains(link, [&](const Up& m) { return m.kind == kind && m.thread == t; });
-  }
   // A write of the watched word is ahead of every such message of the thread.
   template <class Link>
   [[nodiscard]] static Bool behind_write(const Link& link, UpKind kind, const ThreadIx& t) {
-    Bool seen(false);
-    Bool all(true);
-    K::for_each_queued(link, [&](const Up& m) {
-      all = all && (seen || !(m.kind == kind && m.thread == t));
-      seen = seen || writes(m);
-    });
-    return all;
+    return Base::behind(link, kind, t, [](const Up& m) { return writes(m); });
   }
   [[nodiscard]] Bool on1(const State& s, UpKind kind, const ThreadIx& t) const {
     return holds(s.memory.link1(cu(t)), kind, t);
@@ -139,18 +124,22 @@ struct History {
 };
 
 template <class System>
-struct Lemmas {
-  using State = typename System::State;
-  using K = typename System::Kind;
-  using Bool = typename K::Bool;
-  using Open = std::remove_cvref_t<decltype(std::declval<System>().system())>;
+struct Lemmas : MemoryClaims<System> {
+  using Base = MemoryClaims<System>;
+  using Base::each_agent;
+  using Base::each_cu;
+  using Base::each_thread;
+  using Base::k;
+  using Base::system;
+  using typename Base::Bool;
+  using typename Base::K;
+  using typename Base::Open;
+  using typename Base::State;
   using W = Words<Open>;
   using ThreadIx = typename W::ThreadIx;
   using Cu = typename W::Cu;
   using Agent = typename W::Agent;
   using Up = typename W::Up;
-
-  const System& system;
 
   template <class V>
   void lemmas(V& v) const {
@@ -162,26 +151,6 @@ struct Lemmas {
 
  private:
   [[nodiscard]] W w() const { return W{system.system()}; }
-  [[nodiscard]] const K& k() const { return system.kind(); }
-
-  template <class V, class Claim>
-  void each_thread(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(threads, [&](const ThreadIx& t) { return claim(s, s.system.memory, t); });
-    });
-  }
-  template <class V, class Claim>
-  void each_cu(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(cus, [&](const Cu& c) { return claim(s, s.system.memory, c); });
-    });
-  }
-  template <class V, class Claim>
-  void each_agent(V& v, std::string_view name, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
-      return k().forall(agents, [&](const Agent& a) { return claim(s, s.system.memory, a); });
-    });
-  }
 
   template <class V>
   void theorem(V& v) const {
@@ -318,16 +287,8 @@ struct Lemmas {
   template <class Link>
   [[nodiscard]] Bool once(const Link& link) const {
     return k().forall(threads, [&](const ThreadIx& t) {
-      Bool all(true);
-      for (const UpKind kind : {UpKind::marker, UpKind::read, UpKind::atomic}) {
-        Bool seen(false);
-        K::for_each_queued(link, [&](const Up& m) {
-          const Bool is = m.kind == kind && m.thread == t;
-          all = all && !(seen && is);
-          seen = seen || is;
-        });
-      }
-      return all;
+      return W::once(link, UpKind::marker, t) && W::once(link, UpKind::read, t) &&
+             W::once(link, UpKind::atomic, t);
     });
   }
 
@@ -398,13 +359,8 @@ struct Lemmas {
   // The reader's message, if any, is behind the writer's atomic on the link.
   template <class Link>
   [[nodiscard]] static Bool follows(const Link& link, const ThreadIx& reader, const ThreadIx& writer) {
-    Bool seen(false);
-    Bool all(true);
-    K::for_each_queued(link, [&](const Up& m) {
-      all = all && (seen || !(m.kind == UpKind::read && m.thread == reader));
-      seen = seen || (m.kind == UpKind::atomic && m.thread == writer);
-    });
-    return all;
+    return W::behind(link, UpKind::read, reader,
+                     [&](const Up& m) { return m.kind == UpKind::atomic && m.thread == writer; });
   }
 
   // The link carries a write of the block that is not ahead of the thread's read.
