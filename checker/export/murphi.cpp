@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "checker/export/export.hpp"
+#include "checker/export/indented_text.hpp"
 #include "checker/export/names.hpp"
 #include "checker/export/terms.hpp"
 #include "checker/export/trees.hpp"
@@ -113,7 +114,7 @@ struct Murphi {
   }
 };
 
-class Writer {
+class Writer : private IndentedText {
  public:
   Writer(const WholeDescription& whole, const std::vector<Claim>& claims, const ExportOptions& options)
       : whole_(whole),
@@ -140,17 +141,6 @@ class Writer {
   }
 
  private:
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += indent_ + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
-  void gap() { text_ += "\n"; }
-  template <class Body>
-  void indented(Body&& body) {
-    indent_ += "  ";
-    body();
-    indent_.resize(indent_.size() - 2);
-  }
   [[nodiscard]] std::string expression(const Expression& e) const {
     return term(folded(e, {}, whole_), murphi_);
   }
@@ -565,7 +555,7 @@ class Writer {
       case Statement::Kind::push_front: {
         const Declaration& queue = *place_of(s.target, whole_).declaration;
         for (const auto& [field, value] : s.row) {
-          line("{}{} := {};", row_variable(queue), row_field(field), expression(value));
+          line("{}{} := {};", row_variable(queue), names_.row_field(field), expression(value));
         }
         line("push_{}{}({}, {});", s.kind == Statement::Kind::push ? "" : "front_", names_.composite(queue),
              place(s.target), row_variable(queue));
@@ -576,27 +566,6 @@ class Writer {
         return;
     }
   }
-  // "data(1)" -> ".data[1]"; empty where the row is a scalar.
-  [[nodiscard]] std::string row_field(const std::string& path) const {
-    std::string text;
-    std::string name;
-    const auto end = [&] {
-      if (!name.empty()) text += "." + names_.field(name);
-      name.clear();
-    };
-    for (const char c : path) {
-      if (c == '.' || c == '(') end();
-      if (c == '(') text += "[";
-      if (c == ')') {
-        text += name + "]";
-        name.clear();
-      }
-      if (c != '.' && c != '(' && c != ')') name += c;
-    }
-    end();
-    return text;
-  }
-
   // ---- claims --------------------------------------------------------------------------------------------
 
   void properties() {
@@ -668,8 +637,6 @@ class Writer {
   const ExportOptions& options_;
   Names names_;
   Murphi murphi_;
-  std::string text_;
-  std::string indent_;
 };
 
 }  // namespace

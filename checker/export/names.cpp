@@ -205,6 +205,26 @@ const std::string& Names::function(const recorded::RigidFunction& function) cons
   return functions_.at({function.name, function.from});
 }
 
+std::string Names::row_field(const std::string& path) const {
+  std::string text;
+  std::string name;
+  const auto end = [&] {
+    if (!name.empty()) text += "." + field(name);
+    name.clear();
+  };
+  for (const char c : path) {
+    if (c == '.' || c == '(') end();
+    if (c == '(') text += "[";
+    if (c == ')') {
+      text += name + "]";
+      name.clear();
+    }
+    if (c != '.' && c != '(' && c != ')') name += c;
+  }
+  end();
+  return text;
+}
+
 std::string Names::field(const std::string& name) const {
   const std::string plain = identifier(name);
   return is_reserved(plain) || among(plain, own) ? plain + "_" : plain;

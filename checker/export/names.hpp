@@ -31,7 +31,9 @@ class Names {
   // Of a rule, by its place in the description: an identifier that no other rule has.
   [[nodiscard]] const std::string& rule(std::size_t index) const { return rules_.at(index); }
 
-  [[nodiscard]] std::string field(const std::string& name) const;     // within a record
+  [[nodiscard]] std::string field(const std::string& name) const;  // within a record
+  // "data(1)" -> ".data[1]"; empty where the row is a scalar.
+  [[nodiscard]] std::string row_field(const std::string& path) const;
   [[nodiscard]] std::string variable(const std::string& name) const;  // of a rule, loop or quantifier
 
   // In order of use: what is used comes before its users.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "checker/export/export.hpp"
+#include "checker/export/indented_text.hpp"
 #include "checker/export/names.hpp"
 #include "checker/export/terms.hpp"
 #include "checker/export/trees.hpp"
@@ -157,7 +158,7 @@ void collect_message_reads(const std::vector<Statement>& block, std::vector<Path
   }
 }
 
-class Writer {
+class Writer : private IndentedText {
  public:
   Writer(const WholeDescription& whole, const std::vector<Claim>& claims, const ExportOptions& options)
       : whole_(whole),
@@ -180,17 +181,6 @@ class Writer {
   }
 
  private:
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += indent_ + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
-  void gap() { text_ += "\n"; }
-  template <class Body>
-  void indented(Body&& body) {
-    indent_ += "  ";
-    body();
-    indent_.resize(indent_.size() - 2);
-  }
   [[nodiscard]] std::string expression(const Expression& e) const {
     return term(folded(e, bindings_, whole_), promela_);
   }
@@ -322,27 +312,6 @@ class Writer {
     return once;
   }
 
-  // "data(1)" -> ".data[1]"; empty where the row is a scalar.
-  [[nodiscard]] std::string row_field(const std::string& path) const {
-    std::string text;
-    std::string name;
-    const auto end = [&] {
-      if (!name.empty()) text += "." + names_.field(name);
-      name.clear();
-    };
-    for (const char c : path) {
-      if (c == '.' || c == '(') end();
-      if (c == '(') text += "[";
-      if (c == ')') {
-        text += name + "]";
-        name.clear();
-      }
-      if (c != '.' && c != '(' && c != ')') name += c;
-    }
-    end();
-    return text;
-  }
-
   // Promela copies no records: queues move field by field.
   void queues() {
     for (const Declaration& queue : names_.composites()) {
@@ -354,7 +323,7 @@ class Writer {
       std::vector<std::string> last;
       for_each_leaf_of(
           queue.parts.front(), "", whole_, [&](const Declaration& leaf, const std::string& path) {
-            const std::string field = row_field(path);
+            const std::string field = names_.row_field(path);
             for (int i = 0; i + 1 < capacity; ++i) {
               down.push_back(fmt::format("q.slots[{}]{} = q.slots[{}]{}", i, field, i + 1, field));
             }
@@ -395,7 +364,7 @@ class Writer {
       return;
     } else if (d.kind == Declaration::Kind::record && d.derived) {
       for_each_leaf_of(d, "", whole_, [&](const Declaration& leaf, const std::string& path) {
-        line("{}{} = {};", at, row_field(path), default_of(leaf));
+        line("{}{} = {};", at, names_.row_field(path), default_of(leaf));
       });
     } else if (d.kind == Declaration::Kind::record) {
       for (std::size_t i = 0; i < d.parts.size(); ++i) {
@@ -505,7 +474,7 @@ class Writer {
     }
     if (front) line("MAKE_ROOM_{}({});", name, queue);
     for (const auto& [field, value] : s.row) {
-      line("{}.slots[{}]{} = {};", queue, front ? "0" : queue + ".count", row_field(field),
+      line("{}.slots[{}]{} = {};", queue, front ? "0" : queue + ".count", names_.row_field(field),
            expression(value));
     }
     if (!front) line("{}.count = {}.count + 1;", queue, queue);
@@ -646,8 +615,6 @@ class Writer {
   Names names_;
   Promela promela_;
   Bindings bindings_;
-  std::string text_;
-  std::string indent_;
 };
 
 }  // namespace
