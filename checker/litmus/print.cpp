@@ -379,7 +379,8 @@ std::string_view dialect_word(RmwFunction function) {
 }
 
 std::string_view dialect_word(ArithmeticFunction function) {
-  constexpr std::array<std::string_view, 8> words{"add", "sub", "mul", "and", "or", "xor", "min", "max"};
+  constexpr std::array<std::string_view, 12> words{"add", "sub", "mul", "and", "or", "xor",
+                                                   "min", "max", "eq",  "ne",  "lt", "le"};
   return words[index_of(function)];
 }
 

@@ -87,6 +87,10 @@ Growth growth_of(const Instruction& i) {
     switch (i.arithmetic) {
       case ArithmeticFunction::minimum:
       case ArithmeticFunction::maximum:
+      case ArithmeticFunction::equal:
+      case ArithmeticFunction::not_equal:
+      case ArithmeticFunction::less:
+      case ArithmeticFunction::less_equal:
         return Growth::none;
       case ArithmeticFunction::bit_and:
       case ArithmeticFunction::bit_or:

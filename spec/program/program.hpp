@@ -48,6 +48,7 @@ enum class RmwFunction : std::uint8_t {
   maximum,
 };
 
+// The comparisons give 1 where they hold, else 0.
 enum class ArithmeticFunction : std::uint8_t {
   add,
   subtract,
@@ -56,7 +57,11 @@ enum class ArithmeticFunction : std::uint8_t {
   bit_or,
   bit_xor,
   minimum,
-  maximum
+  maximum,
+  equal,
+  not_equal,
+  less,
+  less_equal,
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, greater_equal, greater, less_equal };
@@ -74,6 +79,13 @@ constexpr bool releases(Order order) {
   return order == Order::release || order == Order::acq_rel || order == Order::sc;
 }
 
+// The memories that a fence or a barrier orders, as bits: OpenCL's CLK_GLOBAL_MEM_FENCE and
+// CLK_LOCAL_MEM_FENCE. Other dialects order all.
+enum class Region : std::uint8_t { global = 1, local = 2, all = 3 };
+constexpr bool includes(Region fence, Region region) {
+  return (static_cast<unsigned>(fence) & static_cast<unsigned>(region)) != 0;
+}
+
 // A register of the instruction's own thread (index into Thread::registers), or a constant.
 struct Operand {
   bool is_register = false;
@@ -87,12 +99,18 @@ struct Instruction {
   ArithmeticFunction arithmetic = ArithmeticFunction::add;
   Comparison comparison = Comparison::equal;
   Order order = Order::plain;
-  Scope scope = Scope::system;    // meaningful where order is not plain
-  std::int32_t location = -1;     // index into Program::locations, -1 where there is none
-  std::int32_t target = -1;       // index into Thread::code; code.size() means the end
+  Order failure_order =
+      Order::plain;             // of a compare_swap that fails: plain stands for the reading part of `order`
+  Scope scope = Scope::system;  // meaningful where order is not plain
+  Region region = Region::all;  // of a fence or barrier
+  bool spurious = false;        // a compare_swap that may fail though the values are equal
+  bool arrives_only = false;    // a barrier that its thread does not wait at
+  std::int32_t location = -1;   // index into Program::locations, -1 where there is none
+  std::int32_t target = -1;     // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
-  Operand a;
-  Operand b;
+  Operand a;                      // of a barrier: its number within the work-group
+  Operand b;                      // of a barrier: how many threads take part, 0: all of the work-group
+  Operand index;                  // of an access: this many locations behind `location`
   SourcePlace place;
 };
 
@@ -119,7 +137,10 @@ struct Location {
   std::string name;
   std::int32_t initial_value = 0;
   int block = 0;
-  int word = 0;  // within its block
+  int word = 0;                    // within its block
+  Region region = Region::global;  // local: each work-group has its own memory, this location lies in one
+  bool atomic = true;              // false: its type admits plain accesses only
+  int array = 1;                   // at the first location of an array: how many follow it, itself included
 };
 
 struct Program {

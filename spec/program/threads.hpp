@@ -351,6 +351,14 @@ struct Threads {
         return k.select(a < b, a, b);
       case ArithmeticFunction::maximum:
         return k.select(a < b, b, a);
+      case ArithmeticFunction::equal:
+        return k.select(a == b, Value(1), Value(0));
+      case ArithmeticFunction::not_equal:
+        return k.select(a == b, Value(0), Value(1));
+      case ArithmeticFunction::less:
+        return k.select(a < b, Value(1), Value(0));
+      case ArithmeticFunction::less_equal:
+        return k.select(b < a, Value(0), Value(1));
     }
     return a;
   }
