@@ -1,0 +1,90 @@
+// The events that a program's threads can give rise to, each thread on its own: its paths, with every value
+// that a read may find, and what depends on what. Candidate executions are put together from these
+// (candidates.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+enum class EventKind : std::uint8_t {
+  initial,  // the write of a location's initial value
+  read,
+  write,
+  fence,
+  barrier,        // PTX: arrival and departure in one
+  barrier_entry,  // HRF and OpenCL: a release at wg on arrival
+  barrier_exit,   // and an acquire at wg on departure
+  kernel_begin,
+  kernel_end,
+};
+
+struct ProgramEvent {
+  EventKind kind = EventKind::read;
+  std::int16_t thread = -1;       // -1: of no thread
+  std::int16_t instruction = -1;  // index into the thread's code
+  std::int16_t location = -1;
+  Order order = Order::plain;
+  Scope scope = Scope::system;
+  Region region = Region::all;
+  bool rmw = false;  // half of a read-modify-write that wrote
+  bool arrives_only = false;
+  std::int16_t barrier = 0;       // its number
+  std::int16_t participants = 0;  // 0: the whole work-group
+  std::int16_t occurrence = 0;    // how many of its thread's events at that barrier came before
+  bool operator==(const ProgramEvent&) const = default;
+};
+
+constexpr bool reads(EventKind kind) {
+  return kind == EventKind::read;
+}
+constexpr bool writes(EventKind kind) {
+  return kind == EventKind::write || kind == EventKind::initial;
+}
+
+// How a dialect turns instructions into events.
+enum class EventStyle : std::uint8_t { scoped, ptx };
+
+// One way through a thread's code: the same events in the same order, whatever the values. Sets of events are
+// bits by position on the path.
+struct ThreadPath {
+  using Bits = std::uint64_t;
+  std::vector<ProgramEvent> events;  // at most 64
+  std::vector<Bits> addr;            // by event: the reads that its address depends on
+  std::vector<Bits> data;            // that its written value depends on
+  std::vector<Bits> ctrl;            // that decided whether it is there
+  // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
+  std::size_t runs = 0;
+  std::vector<std::int32_t> values;
+  std::vector<std::int32_t> registers;
+  std::vector<bool> failed;  // by run: it ended at an assertion that does not hold
+
+  [[nodiscard]] std::int32_t value(std::size_t run, std::size_t event) const {
+    return values[run * events.size() + event];
+  }
+};
+
+struct UnrollLimits {
+  int iterations = 4;          // how often one instruction is executed on a path at most
+  std::size_t runs = 200'000;  // of one thread
+  std::size_t values = 256;    // of one location
+};
+
+struct ThreadEvents {
+  std::vector<ThreadPath> paths;
+  bool cut = false;  // a path was abandoned at a limit of iterations
+};
+
+struct ProgramEvents {
+  std::vector<ThreadEvents> threads;
+  bool cut = false;  // some thread's
+};
+
+// Throws BadInput where a program is beyond the limits on runs, values or events.
+ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits = {});
+
+}  // namespace lockstep

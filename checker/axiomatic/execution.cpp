@@ -1,0 +1,336 @@
+#include "checker/axiomatic/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checker/litmus/test.hpp"
+
+namespace lockstep {
+
+namespace {
+
+bool is_fence(EventKind kind) {
+  return kind == EventKind::fence || kind == EventKind::barrier_entry || kind == EventKind::barrier_exit ||
+         kind == EventKind::kernel_begin || kind == EventKind::kernel_end;
+}
+bool is_barrier(EventKind kind) {
+  return kind == EventKind::barrier || kind == EventKind::barrier_entry || kind == EventKind::barrier_exit;
+}
+bool is_memory_event(EventKind kind) {
+  return reads(kind) || writes(kind);
+}
+
+}  // namespace
+
+void Execution::assemble(const Program& of, EventStyle how, const std::vector<const ThreadPath*>& chosen) {
+  program = &of;
+  style = how;
+  paths = chosen;
+  events.clear();
+  first.clear();
+  for (std::size_t l = 0; l < of.locations.size(); ++l) {
+    ProgramEvent e;
+    e.kind = EventKind::initial;
+    e.location = static_cast<std::int16_t>(l);
+    events.push_back(e);
+  }
+  for (const ThreadPath* path : paths) {
+    first.push_back(size());
+    events.insert(events.end(), path->events.begin(), path->events.end());
+  }
+  partner.assign(events.size(), -1);
+  writes.resize(of.locations.size());
+  for (auto& list : writes) list.clear();
+  for (int i = 0; i < size(); ++i) {
+    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
+    if (e.kind == EventKind::write) writes[static_cast<std::size_t>(e.location)].push_back(i);
+    if (e.kind == EventKind::write && e.rmw) {
+      partner[static_cast<std::size_t>(i)] = i - 1;
+      partner[static_cast<std::size_t>(i) - 1] = i;
+    }
+  }
+}
+
+bool Execution::same_barrier(int a, int b) const {
+  const ProgramEvent& x = events[static_cast<std::size_t>(a)];
+  const ProgramEvent& y = events[static_cast<std::size_t>(b)];
+  if (!is_barrier(x.kind) || !is_barrier(y.kind) || x.barrier != y.barrier) return false;
+  const Placement& p = program->threads[static_cast<std::size_t>(x.thread)].placement;
+  const Placement& q = program->threads[static_cast<std::size_t>(y.thread)].placement;
+  if (p.host || q.host || p.wg != q.wg || p.agent != q.agent) return false;
+  return x.occurrence == y.occurrence;
+}
+
+bool Execution::barriers_open() const {
+  for (int i = 0; i < size(); ++i) {
+    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
+    const bool waits = (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;
+    if (!waits) continue;
+    const Placement& mine = program->threads[static_cast<std::size_t>(e.thread)].placement;
+    int arrived = 0;
+    int members = 0;
+    for (std::size_t t = 0; t < program->threads.size(); ++t) {
+      const Placement& p = program->threads[t].placement;
+      if (!p.host && p.wg == mine.wg && p.agent == mine.agent) ++members;
+    }
+    for (int j = 0; j < size(); ++j) {
+      const EventKind kind = events[static_cast<std::size_t>(j)].kind;
+      const bool arrival = kind == EventKind::barrier || kind == EventKind::barrier_entry;
+      if (arrival && same_barrier(i, j)) ++arrived;
+    }
+    if (arrived < (e.participants > 0 ? e.participants : members)) return false;
+  }
+  return true;
+}
+
+bool Execution::scope_includes(int event, int other) const {
+  const int thread = events[static_cast<std::size_t>(other)].thread;
+  return thread >= 0 && scope_includes_thread(event, thread);
+}
+
+bool Execution::scope_includes_thread(int event, int thread) const {
+  const ProgramEvent& e = events[static_cast<std::size_t>(event)];
+  if (e.thread < 0) return false;
+  if (e.thread == thread) return true;
+  const Placement& p = program->threads[static_cast<std::size_t>(e.thread)].placement;
+  const Placement& q = program->threads[static_cast<std::size_t>(thread)].placement;
+  if (e.scope == Scope::system) return true;
+  if (p.host || q.host) return false;
+  switch (e.scope) {
+    case Scope::wave:
+      return p.wave == q.wave;
+    case Scope::wg:
+      return p.agent == q.agent && p.wg == q.wg;
+    case Scope::agent:
+      return p.agent == q.agent;
+    case Scope::system:
+      return true;
+  }
+  return false;
+}
+
+void Execution::fill(cat::Base base, std::uint64_t* rows) const {
+  using cat::Base;
+  const int n = size();
+  const auto w = static_cast<std::size_t>(words());
+  std::fill(rows, rows + (is_set(base) ? w : w * static_cast<std::size_t>(n)), 0);
+  const auto each = [&](const auto& holds) {
+    for (int i = 0; i < n; ++i) {
+      if (holds(events[static_cast<std::size_t>(i)], i)) {
+        rows[static_cast<std::size_t>(i) / 64] |= std::uint64_t{1} << (i % 64);
+      }
+    }
+  };
+  const auto pair = [&](int i, int j) {
+    rows[static_cast<std::size_t>(i) * w + static_cast<std::size_t>(j) / 64] |= std::uint64_t{1} << (j % 64);
+  };
+  const auto pairs = [&](const auto& holds) {
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        if (holds(i, j)) pair(i, j);
+      }
+    }
+  };
+  const auto event = [&](int i) -> const ProgramEvent& { return events[static_cast<std::size_t>(i)]; };
+  const auto placed = [&](int i) -> const Placement* {
+    return event(i).thread < 0 ? nullptr
+                               : &program->threads[static_cast<std::size_t>(event(i).thread)].placement;
+  };
+  const auto together = [&](const auto& same) {
+    pairs([&](int i, int j) {
+      const Placement* p = placed(i);
+      const Placement* q = placed(j);
+      if (p == nullptr || q == nullptr) return false;
+      return event(i).thread == event(j).thread || (!p->host && !q->host && same(*p, *q));
+    });
+  };
+  const auto ordered = [&](Order order) {
+    each([&](const ProgramEvent& e, int) { return e.kind != EventKind::initial && e.order == order; });
+  };
+  const auto scoped = [&](Scope scope) {
+    each([&](const ProgramEvent& e, int) {
+      return e.kind != EventKind::initial && e.order != Order::plain && e.scope == scope;
+    });
+  };
+  const auto region = [&](Region wanted) {
+    each([&](const ProgramEvent& e, int) {
+      if (is_memory_event(e.kind)) {
+        return program->locations[static_cast<std::size_t>(e.location)].region == wanted;
+      }
+      return includes(e.region, wanted);
+    });
+  };
+  const auto dependency = [&](std::vector<ThreadPath::Bits> ThreadPath::*which) {
+    for (std::size_t t = 0; t < paths.size(); ++t) {
+      const auto& by_event = paths[t]->*which;
+      for (std::size_t j = 0; j < by_event.size(); ++j) {
+        for (std::size_t i = 0; i < j; ++i) {
+          if (((by_event[j] >> i) & 1U) != 0)
+            pair(first[t] + static_cast<int>(i), first[t] + static_cast<int>(j));
+        }
+      }
+    }
+  };
+
+  switch (base) {
+    case Base::universe:
+      return each([](const ProgramEvent&, int) { return true; });
+    case Base::reads:
+      return each([](const ProgramEvent& e, int) { return reads(e.kind); });
+    case Base::writes:
+      return each([](const ProgramEvent& e, int) { return lockstep::writes(e.kind); });
+    case Base::memory:
+      return each([](const ProgramEvent& e, int) { return is_memory_event(e.kind); });
+    case Base::fences:
+      return each([](const ProgramEvent& e, int) { return is_fence(e.kind); });
+    case Base::barriers:
+      return each([](const ProgramEvent& e, int) { return is_barrier(e.kind); });
+    case Base::initial:
+      return each([](const ProgramEvent& e, int) { return e.kind == EventKind::initial; });
+    case Base::rmws:
+      return each([](const ProgramEvent& e, int) { return e.rmw; });
+    case Base::plain:
+      return each([](const ProgramEvent& e, int) {
+        return is_memory_event(e.kind) && e.kind != EventKind::initial && e.order == Order::plain;
+      });
+    case Base::atomic:
+      return each([](const ProgramEvent& e, int) {
+        return is_memory_event(e.kind) && e.kind != EventKind::initial && e.order != Order::plain;
+      });
+    case Base::relaxed:
+      return ordered(Order::relaxed);
+    case Base::acquire:
+      return ordered(Order::acquire);
+    case Base::release:
+      return ordered(Order::release);
+    case Base::acq_rel:
+      // In PTX a fence.sc is also acquiring and releasing.
+      return each([&](const ProgramEvent& e, int) {
+        return e.order == Order::acq_rel ||
+               (style == EventStyle::ptx && e.kind == EventKind::fence && e.order == Order::sc);
+      });
+    case Base::sc:
+      return ordered(Order::sc);
+    case Base::scope_wave:
+      return scoped(Scope::wave);
+    case Base::scope_work_item:
+      return each([](const ProgramEvent& e, int) {
+        return is_memory_event(e.kind) && e.kind != EventKind::initial &&
+               (e.order == Order::plain || e.scope == Scope::wave);
+      });
+    case Base::scope_wg:
+      return scoped(Scope::wg);
+    case Base::scope_agent:
+      return scoped(Scope::agent);
+    case Base::scope_system:
+      return scoped(Scope::system);
+    case Base::global:
+      return region(Region::global);
+    case Base::local:
+      return region(Region::local);
+    case Base::non_atomic:
+      return each([&](const ProgramEvent& e, int) {
+        return is_memory_event(e.kind) && !program->locations[static_cast<std::size_t>(e.location)].atomic;
+      });
+    case Base::entry:
+      return each([](const ProgramEvent& e, int) { return e.kind == EventKind::barrier_entry; });
+    case Base::exit:
+      return each([](const ProgramEvent& e, int) { return e.kind == EventKind::barrier_exit; });
+    case Base::host:
+      return each([&](const ProgramEvent&, int i) { return placed(i) != nullptr && placed(i)->host; });
+    case Base::identity:
+      return pairs([](int i, int j) { return i == j; });
+    case Base::po:
+      return pairs(
+          [&](int i, int j) { return i < j && event(i).thread >= 0 && event(i).thread == event(j).thread; });
+    case Base::loc:
+      return pairs([&](int i, int j) {
+        return is_memory_event(event(i).kind) && is_memory_event(event(j).kind) &&
+               event(i).location == event(j).location;
+      });
+    case Base::internal:
+      return pairs([&](int i, int j) {
+        return i == j || (event(i).thread >= 0 && event(i).thread == event(j).thread);
+      });
+    case Base::external:
+      return pairs([&](int i, int j) {
+        return i != j && (event(i).thread < 0 || event(i).thread != event(j).thread);
+      });
+    case Base::rmw:
+      return pairs([&](int i, int j) { return i < j && partner[static_cast<std::size_t>(i)] == j; });
+    case Base::same_instruction:
+      return pairs([&](int i, int j) { return i == j || partner[static_cast<std::size_t>(i)] == j; });
+    case Base::addr:
+      return dependency(&ThreadPath::addr);
+    case Base::data:
+      return dependency(&ThreadPath::data);
+    case Base::ctrl:
+      return dependency(&ThreadPath::ctrl);
+    case Base::same_wave:
+      return together([](const Placement& p, const Placement& q) { return p.wave == q.wave; });
+    case Base::same_wg:
+      return together(
+          [](const Placement& p, const Placement& q) { return p.agent == q.agent && p.wg == q.wg; });
+    case Base::same_agent:
+      return together([](const Placement& p, const Placement& q) { return p.agent == q.agent; });
+    case Base::inclusive:
+      return pairs([&](int i, int j) { return scope_includes(i, j) && scope_includes(j, i); });
+    case Base::contains:
+      return pairs([&](int i, int j) {
+        if (event(i).thread < 0 || event(j).thread < 0) return false;
+        for (int t = 0; t < static_cast<int>(program->threads.size()); ++t) {
+          if (scope_includes_thread(j, t) && !scope_includes_thread(i, t)) return false;
+        }
+        return true;
+      });
+    case Base::syncbar:
+      // A thread that only arrives waits for nobody.
+      return pairs([&](int i, int j) { return i != j && same_barrier(i, j) && !event(j).arrives_only; });
+    case Base::kernel:
+      return pairs([&](int i, int j) {
+        return event(i).kind == EventKind::kernel_end && event(j).kind == EventKind::kernel_begin &&
+               placed(i)->kernel < placed(j)->kernel;
+      });
+    case Base::rf:
+    case Base::co:
+    case Base::sync_fence:
+    case Base::none:
+      return;
+  }
+}
+
+std::string event_text(const Execution& execution, int event, std::int32_t value) {
+  const ProgramEvent& e = execution.events[static_cast<std::size_t>(event)];
+  const auto modifiers = [&] {
+    if (e.order == Order::plain) return std::string();
+    return fmt::format(".{}.{}", dialect_word(e.order), dialect_word(e.scope));
+  };
+  const auto access = [&](std::string_view kind) {
+    return fmt::format("{}{} {}={}", kind, modifiers(),
+                       execution.program->locations[static_cast<std::size_t>(e.location)].name, value);
+  };
+  switch (e.kind) {
+    case EventKind::initial:
+      return access("init");
+    case EventKind::read:
+      return access("R");
+    case EventKind::write:
+      return access("W");
+    case EventKind::fence:
+      return "F" + modifiers();
+    case EventKind::barrier:
+      return fmt::format("barrier {}", e.barrier);
+    case EventKind::barrier_entry:
+      return fmt::format("arrive {}", e.barrier);
+    case EventKind::barrier_exit:
+      return fmt::format("depart {}", e.barrier);
+    case EventKind::kernel_begin:
+      return "kernel begins";
+    case EventKind::kernel_end:
+      return "kernel ends";
+  }
+  return {};
+}
+
+}  // namespace lockstep

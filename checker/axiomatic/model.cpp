@@ -1,0 +1,424 @@
+#include "checker/axiomatic/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "checker/axiomatic/search.hpp"
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+EventStyle style_of(const LitmusTest& test) {
+  return test.dialect == "PTX" ? EventStyle::ptx : EventStyle::scoped;
+}
+
+std::optional<cat::Plan> plan_for_all(const cat::Source& source) {
+  try {
+    return cat::compile(source);
+  } catch (const cat::NeedsStructure&) {
+    return std::nullopt;
+  }
+}
+
+// Runs the search with rows of as many words as the events need.
+struct Searches {
+  Search<1> one;
+  Search<2> two;
+  Search<4> four;
+
+  template <class Use>
+  auto with(int words, const Use& use) {
+    if (words == 1) return use(one);
+    if (words == 2) return use(two);
+    return use(four);
+  }
+};
+
+// The events of one execution, for a model that looks into sets.
+class EventsOf final : public cat::Structure {
+ public:
+  explicit EventsOf(const Execution& execution) : execution_(execution) {}
+  [[nodiscard]] int events() const override { return execution_.size(); }
+  [[nodiscard]] int words() const override { return execution_.words(); }
+  std::vector<std::uint64_t> rows(const cat::Plan& plan, int node) override {
+    switch (execution_.words()) {
+      case 1:
+        return evaluated<1>(plan, node);
+      case 2:
+        return evaluated<2>(plan, node);
+      default:
+        return evaluated<4>(plan, node);
+    }
+  }
+
+ private:
+  template <int W>
+  std::vector<std::uint64_t> evaluated(const cat::Plan& plan, int node) {
+    cat::Evaluator<W> evaluator;
+    evaluator.prepare(plan, execution_);
+    for (int i = 0; i <= node; ++i) {
+      const cat::Node& n = plan.nodes[static_cast<std::size_t>(i)];
+      if (n.stage == cat::Stage::fixed_by_events && n.recursion < 0 && n.op != cat::Op::fixed)
+        evaluator.evaluate(i);
+    }
+    const auto* const rows = evaluator.row(node);
+    const std::size_t words = plan.nodes[static_cast<std::size_t>(node)].set ? static_cast<std::size_t>(W)
+                                                                             : evaluator.relation_words();
+    return {rows, rows + words};
+  }
+  const Execution& execution_;
+};
+
+// Every choice of one path for each thread, as long as `use` says to go on.
+template <class Use>
+void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Use& use) {
+  const std::size_t threads = events.threads.size();
+  std::vector<std::size_t> at(threads);
+  for (const ThreadEvents& thread : events.threads) {
+    if (thread.paths.empty()) return;
+  }
+  Execution execution;
+  std::vector<const ThreadPath*> paths(threads);
+  while (true) {
+    for (std::size_t t = 0; t < threads; ++t) paths[t] = &events.threads[t].paths[at[t]];
+    execution.assemble(test.program, style_of(test), paths);
+    if (execution.size() > Execution::largest) {
+      throw BadInput(fmt::format("'{}' has executions of more than {} events", test.name, Execution::largest),
+                     "use a smaller unrolling bound");
+    }
+    if (execution.barriers_open() && !use(execution)) return;
+    std::size_t t = threads;
+    while (t > 0 && ++at[t - 1] == events.threads[t - 1].paths.size()) at[--t] = 0;
+    if (t == 0) return;
+  }
+}
+
+class Limits {
+ public:
+  explicit Limits(const JudgeOptions& options) : options_(options), start_(Clock::now()) {}
+  bool reached() {
+    if (options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed)) {
+      status_ = RunStatus::interrupted;
+    } else if (options_.time.count() > 0 && Clock::now() - start_ > options_.time) {
+      status_ = RunStatus::out_of_time;
+    }
+    return status_ != RunStatus::complete;
+  }
+  [[nodiscard]] RunStatus status() const { return status_; }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+ private:
+  const JudgeOptions& options_;
+  Clock::time_point start_;
+  RunStatus status_ = RunStatus::complete;
+};
+
+std::vector<std::string> flag_labels(const cat::Plan& plan) {
+  std::vector<std::string> labels;
+  for (const cat::Check& check : plan.checks) {
+    if (check.flag) labels.push_back(check.label);
+  }
+  return labels;
+}
+
+class Collector final : public SearchVisitor {
+ public:
+  Collector(const LitmusTest& test, ModelRun& run, Limits& limits) : test_(test), run_(run), limits_(limits) {
+    outcome_.resize(test.observed.size());
+  }
+  void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
+               std::uint64_t flags, bool assertion_failed) override {
+    ++run_.executions;
+    run_.raised |= flags;
+    run_.assertion_fails |= assertion_failed;
+    for (std::size_t i = 0; i < outcome_.size(); ++i) {
+      const ConditionTerm& term = test_.observed[i];
+      outcome_[i] = term.kind == ConditionTerm::Kind::location
+                        ? memory[static_cast<std::size_t>(term.index)]
+                        : registers[static_cast<std::size_t>(term.thread)][term.index];
+    }
+    auto found =
+        std::lower_bound(run_.outcomes.begin(), run_.outcomes.end(), outcome_,
+                         [](const AllowedOutcome& one, const Outcome& o) { return one.outcome < o; });
+    if (found == run_.outcomes.end() || found->outcome != outcome_) {
+      found = run_.outcomes.insert(found, {outcome_, 0, 0});
+    }
+    found->flags |= flags;
+    ++found->executions;
+  }
+  bool stop() override { return limits_.reached(); }
+
+ private:
+  const LitmusTest& test_;
+  ModelRun& run_;
+  Limits& limits_;
+  Outcome outcome_;
+};
+
+std::string no_fixpoint(const cat::Plan& plan, int recursion, const std::string& model) {
+  const cat::Recursion& r = plan.recursions[static_cast<std::size_t>(recursion)];
+  return BadInput(Diagnostic{model,
+                             r.place,
+                             "recursion that does not converge: '" + r.name + "' has no least fixpoint",
+                             "let rec needs definitions that only grow: no ~ or \\ of what is being defined",
+                             {}})
+      .what();
+}
+
+template <class Use>
+void search_all(const LitmusTest& test, const AxiomaticModel& model, const ProgramEvents& events,
+                Searches& searches, const Use& use) {
+  for_each_combination(test, events, [&](const Execution& execution) {
+    std::optional<cat::Plan> own;
+    if (!model.plan()) {
+      EventsOf structure(execution);
+      own = cat::compile(model.source(), &structure);
+    }
+    const cat::Plan& plan = own ? *own : *model.plan();
+    return searches.with(execution.words(), [&](auto& search) { return use(plan, execution, search); });
+  });
+}
+
+}  // namespace
+
+AxiomaticModel::AxiomaticModel(const std::string& name_or_path, const std::vector<std::string>& include_path)
+    : name_(std::filesystem::path(name_or_path).stem() == name_or_path || !name_or_path.ends_with(".cat")
+                ? name_or_path
+                : std::filesystem::path(name_or_path).stem().string()),
+      source_(cat::read_model(name_or_path, include_path)),
+      plan_(plan_for_all(source_)) {}
+
+AxiomaticModel::AxiomaticModel(std::string name, std::string text,
+                               const std::vector<std::string>& include_path)
+    : name_(name) {
+  source_.file = std::make_shared<const cat::File>(cat::parse(std::move(text), std::move(name)));
+  source_.path = include_path;
+  cat::add_library_path(source_);
+  plan_ = plan_for_all(source_);
+}
+
+std::optional<Observation> ModelRun::observation() const {
+  if (status != RunStatus::complete || raised != 0) return std::nullopt;
+  const Observation seen = tally.observation();
+  // What was cut could add outcomes, and so turn never and always into sometimes.
+  if (cut && seen != Observation::sometimes) return std::nullopt;
+  return seen;
+}
+
+bool ModelRun::allows(const Outcome& outcome) const {
+  return std::binary_search(
+      outcomes.begin(), outcomes.end(), AllowedOutcome{outcome, 0, 0},
+      [](const AllowedOutcome& a, const AllowedOutcome& b) { return a.outcome < b.outcome; });
+}
+
+std::vector<std::string> ModelRun::raised_flags() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < flags.size() && i < 64; ++i) {
+    if (((raised >> i) & 1U) != 0) names.push_back(flags[i]);
+  }
+  return names;
+}
+
+ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options) {
+  ModelRun run;
+  run.model = model.name();
+  Limits limits(options);
+  Collector collector(test, run, limits);
+  thread_local Searches searches;
+  const cat::Plan* current = nullptr;
+  try {
+    const ProgramEvents events = unroll(test.program, style_of(test), options.unroll);
+    run.cut = events.cut;
+    const bool memory = observes_memory(test);
+    if (model.plan()) run.flags = flag_labels(*model.plan());
+    search_all(test, model, events, searches,
+               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
+                 current = &plan;
+                 if (!model.plan()) run.flags = flag_labels(plan);
+                 const std::uint64_t before = search.candidates();
+                 try {
+                   search.run(plan, execution, memory, true, collector);
+                 } catch (const std::runtime_error& error) {
+                   using E = typename std::remove_reference_t<decltype(search.evaluator())>::NoFixpoint;
+                   if (const auto* none = dynamic_cast<const E*>(&error)) {
+                     throw BadInput(no_fixpoint(plan, none->recursion, model.name()));
+                   }
+                   throw;
+                 }
+                 run.candidates += search.candidates() - before;
+                 return !search.stopped();
+               });
+    run.status = limits.status();
+  } catch (...) {
+    const RunError error = describe_error(std::current_exception(), test.program);
+    run.status = error.status;
+    run.message = error.message;
+  }
+  for (const AllowedOutcome& one : run.outcomes) {
+    if (!satisfies(test.filter, test, one.outcome)) continue;
+    ++(satisfies(test.condition, test, one.outcome) ? run.tally.positive : run.tally.negative);
+  }
+  run.seconds = limits.seconds();
+  return run;
+}
+
+// ---- evidence ----
+
+namespace {
+
+// Looks at every candidate with the wanted outcome and keeps the best.
+template <class SearchType>
+class Finder final : public SearchVisitor {
+ public:
+  Finder(const LitmusTest& test, const Outcome& wanted, SearchType& search, Limits& limits,
+         std::unique_ptr<Candidate>& best, std::size_t& failures)
+      : test_(test), wanted_(wanted), search_(search), limits_(limits), best_(best), failures_(failures) {}
+
+  void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
+               std::uint64_t flags, bool) override {
+    if (done_) return;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const ConditionTerm& term = test_.observed[i];
+      const std::int32_t value = term.kind == ConditionTerm::Kind::location
+                                     ? memory[static_cast<std::size_t>(term.index)]
+                                     : registers[static_cast<std::size_t>(term.thread)][term.index];
+      if (value != wanted_[i]) return;
+    }
+    std::size_t failing = 0;
+    for (const cat::Check& check : search_.plan().checks) {
+      if (!check.flag && search_.evaluator().holds(check) == check.negated) ++failing;
+    }
+    // One that fails nothing and raises a flag says most of an allowed outcome.
+    const std::size_t rank = failing * 2 + (failing == 0 && flags == 0 ? 1 : 0);
+    if (best_ != nullptr && rank >= failures_) return;
+    failures_ = rank;
+    keep();
+    done_ = rank == 0;
+  }
+  bool stop() override { return done_ || limits_.reached(); }
+
+ private:
+  using Pairs = std::vector<std::pair<int, int>>;
+
+  template <class Row>
+  Pairs pairs(const Row& row) {
+    Pairs all;
+    for (int i = 0; i < search_.execution().size(); ++i) {
+      for (int j = 0; j < search_.execution().size(); ++j) {
+        if (search_.evaluator().has(row(i), j)) all.emplace_back(i, j);
+      }
+    }
+    return all;
+  }
+  // Without what follows by transitivity.
+  static Pairs immediate(const Pairs& all) {
+    Pairs some;
+    for (const auto& [a, c] : all) {
+      const bool through = std::any_of(all.begin(), all.end(), [&, a = a, c = c](const auto& one) {
+        return one.first == a && std::find(all.begin(), all.end(), std::pair(one.second, c)) != all.end();
+      });
+      if (!through) some.emplace_back(a, c);
+    }
+    return some;
+  }
+
+  void keep() {
+    auto candidate = std::make_unique<Candidate>();
+    candidate->execution = search_.execution();
+    candidate->values = search_.values();
+    auto& ev = search_.evaluator();
+    for (int read = 0; read < candidate->execution.size(); ++read) {
+      const int write = search_.sources()[static_cast<std::size_t>(read)];
+      if (write >= 0) candidate->rf.emplace_back(write, read);
+    }
+    const Pairs co = pairs([&](int i) { return search_.final_coherence(i); });
+    candidate->co = immediate(co);
+    for (const auto& [write, read] : candidate->rf) {
+      for (const auto& [a, b] : candidate->co) {
+        if (a == write && b != read && candidate->execution.partner[static_cast<std::size_t>(b)] != read) {
+          candidate->fr.emplace_back(read, b);
+        }
+      }
+    }
+    for (const cat::Shown& shown : search_.plan().shown) {
+      candidate->shown.emplace_back(shown.name, pairs([&](int i) { return ev.row(shown.node, i); }));
+    }
+    for (const cat::Check& check : search_.plan().checks) {
+      if (check.flag) {
+        if (ev.holds(check) != check.negated) candidate->flags.push_back(check.label);
+        continue;
+      }
+      if (ev.holds(check) != check.negated) continue;
+      Candidate::Failure failure{check.label, check.file, check.place, {}};
+      if (!check.negated) failure.cycle = witness(check);
+      candidate->failures.push_back(std::move(failure));
+    }
+    best_ = std::move(candidate);
+  }
+  std::vector<int> witness(const cat::Check& check) {
+    auto& ev = search_.evaluator();
+    const cat::Node& node = search_.plan().nodes[static_cast<std::size_t>(check.node)];
+    if (check.kind == cat::CheckKind::acyclic) return ev.shortest_cycle(check.node);
+    for (int i = 0; i < search_.execution().size(); ++i) {
+      if (node.set) {
+        if (ev.has(ev.row(check.node), i)) return {i};
+        continue;
+      }
+      for (int j = 0; j < search_.execution().size(); ++j) {
+        if (!ev.has(ev.row(check.node, i), j)) continue;
+        if (check.kind == cat::CheckKind::irreflexive && i != j) continue;
+        return i == j ? std::vector<int>{i} : std::vector<int>{i, j};
+      }
+    }
+    return {};
+  }
+
+  const LitmusTest& test_;
+  const Outcome& wanted_;
+  SearchType& search_;
+  Limits& limits_;
+  std::unique_ptr<Candidate>& best_;
+  std::size_t& failures_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const AxiomaticModel& model,
+                                          const Outcome& outcome, const JudgeOptions& options) {
+  Limits limits(options);
+  auto program = std::make_shared<const Program>(test.program);
+  auto events = std::make_shared<const ProgramEvents>(unroll(*program, style_of(test), options.unroll));
+  std::unique_ptr<Candidate> best;
+  std::size_t rank = std::numeric_limits<std::size_t>::max();
+  Searches searches;
+  // An allowed one first: pruned branches hold none.
+  for (const bool prune : {true, false}) {
+    search_all(test, model, *events, searches,
+               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
+                 Finder finder(test, outcome, search, limits, best, rank);
+                 search.run(plan, execution, true, prune, finder);
+                 return !search.stopped();
+               });
+    if (best != nullptr) break;
+  }
+  if (best != nullptr) {
+    best->program = program;
+    best->unrolled = events;
+    best->execution.program = program.get();
+  }
+  return best;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,101 @@
+// What an axiomatic model says of a litmus test: which outcomes it allows, and which it flags.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/axiomatic/execution.hpp"
+#include "checker/litmus/condition.hpp"
+#include "checker/litmus/runner.hpp"
+#include "checker/litmus/test.hpp"
+
+namespace lockstep {
+
+// A model, compiled once for all tests. Judging is const and may be done by many threads at once.
+class AxiomaticModel {
+ public:
+  // By name ("ptx-v6.0") or file. Throws BadInput.
+  explicit AxiomaticModel(const std::string& name_or_path, const std::vector<std::string>& include_path = {});
+  // From text, for tests and tools.
+  AxiomaticModel(std::string name, std::string text, const std::vector<std::string>& include_path);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const cat::Source& source() const { return source_; }
+  // Nothing where the model must be compiled for each execution's events.
+  [[nodiscard]] const std::optional<cat::Plan>& plan() const { return plan_; }
+
+ private:
+  std::string name_;
+  cat::Source source_;
+  std::optional<cat::Plan> plan_;
+};
+
+struct AllowedOutcome {
+  Outcome outcome;
+  std::uint64_t flags = 0;  // by ModelRun::flags: raised in some execution with this outcome
+  std::size_t executions = 0;
+};
+
+struct ModelRun {
+  std::string model;
+  RunStatus status = RunStatus::complete;
+  std::string message;                   // of an error
+  std::vector<AllowedOutcome> outcomes;  // in ascending order, also those that the filter drops
+  Tally tally;                           // of those that pass the filter
+  std::vector<std::string> flags;        // the model's flags, by label
+  std::uint64_t raised = 0;              // bits of `flags`: raised in some execution
+  bool cut = false;              // loops were cut at the unrolling bound: other outcomes may be possible
+  bool assertion_fails = false;  // in some execution
+  std::uint64_t candidates = 0;  // complete candidate executions looked at
+  std::uint64_t executions = 0;  // of these, those that the model allows
+  double seconds = 0;
+
+  // herd's word; nothing where the run ended early, was cut, or a flag leaves the program undefined.
+  [[nodiscard]] std::optional<Observation> observation() const;
+  [[nodiscard]] bool allows(const Outcome& outcome) const;
+  [[nodiscard]] std::vector<std::string> raised_flags() const;
+};
+
+struct JudgeOptions {
+  UnrollLimits unroll;
+  std::chrono::milliseconds time{0};  // 0: no limit
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// Errors of the model or the test end in a status.
+ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options = {});
+
+// ---- evidence ----
+
+// One complete candidate execution.
+struct Candidate {
+  std::shared_ptr<const Program> program;         // that `execution` points to
+  std::shared_ptr<const ProgramEvents> unrolled;  // and these
+  Execution execution;
+  std::vector<std::int32_t> values;     // by event
+  std::vector<std::pair<int, int>> rf;  // from write to read
+  std::vector<std::pair<int, int>> co;  // immediate successors only
+  std::vector<std::pair<int, int>> fr;  // to the first write after the one read
+  std::vector<std::pair<std::string, std::vector<std::pair<int, int>>>> shown;  // as the model asks
+  struct Failure {
+    std::string label;
+    std::string file;
+    SourcePlace place;
+    std::vector<int> cycle;  // events, where the check is of a cycle; of `empty`, one pair or event
+  };
+  std::vector<Failure> failures;   // of checks; none: allowed
+  std::vector<std::string> flags;  // raised
+};
+
+// A candidate with an outcome: an allowed one, preferably flagged, or else one that fails the fewest checks.
+// Nothing where no candidate has the outcome, or the limits are reached first.
+std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const AxiomaticModel& model,
+                                          const Outcome& outcome, const JudgeOptions& options = {});
+
+}  // namespace lockstep
