@@ -1,6 +1,6 @@
-// Writes conditions in herd's syntax and programs in the HRF dialect's columns.
+// Writes conditions in herd's syntax and programs in the HRF dialect's columns, whatever they were read from.
 //
-// What is printed here is read again by parser.cpp and means the same: conditions are compared, stored and
+// What is printed here is read again by columns.cpp and means the same: conditions are compared, stored and
 // diffed as text, and a program found in a counterexample can be saved as a test of its own.
 #include <algorithm>
 #include <array>
@@ -56,6 +56,22 @@ std::string join(const std::vector<Formula>& children, const Program& program, F
   return text;
 }
 
+// ---- Names ----
+
+// Registers of HRF are r0, r1, ...; those that other dialects named otherwise carry a mark.
+bool is_plain_register(const std::string& name) {
+  return name.size() > 1 && name[0] == 'r' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
+std::string register_text(const std::string& name) {
+  return is_plain_register(name) ? name : "%" + name;
+}
+
+// A location that is called like a register stands in brackets.
+std::string location_text(const std::string& name) {
+  return is_plain_register(name) ? "[" + name + "]" : name;
+}
+
 // ---- The initial state ----
 
 bool is_inserted(const Instruction& instruction) {
@@ -66,6 +82,7 @@ bool is_inserted(const Instruction& instruction) {
 std::vector<int> registers_named(const Instruction& instruction) {
   std::vector<int> named;
   if (instruction.destination >= 0) named.push_back(instruction.destination);
+  if (instruction.index.is_register) named.push_back(instruction.index.value);
   if (instruction.a.is_register) named.push_back(instruction.a.value);
   if (instruction.b.is_register) named.push_back(instruction.b.value);
   return named;
@@ -130,22 +147,42 @@ std::string print_blocks(const Program& program) {
     std::stable_sort(words.begin(), words.end(),
                      [](auto* left, auto* right) { return left->word < right->word; });
     text += " block";
-    for (const Location* word : words) text += " " + word->name;
+    for (const Location* word : words) {
+      const bool element = word->name.find('[') != std::string::npos;
+      text += " " + (element ? "[" + word->name + "]" : location_text(word->name));
+    }
     text += ";";
   }
   return text;
 }
 
+// One location or one array; says how many locations that is.
+std::size_t print_location(const Program& program, std::size_t first, std::string& text) {
+  const Location& location = program.locations[first];
+  text += location.region == Region::local ? " local" : "";
+  text += location.atomic ? " " : " plain ";
+  text += location_text(location.name);
+  if (location.array == 1) {
+    text += " = " + std::to_string(location.initial_value) + ";";
+    return 1;
+  }
+  const auto size = position(location.array);
+  text += "[" + std::to_string(size) + "] = {";
+  for (std::size_t i = 0; i < size; ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(program.locations[first + i].initial_value);
+  }
+  text += "};";
+  return size;
+}
+
 std::string print_initial_state(const Program& program) {
   std::string text = "{";
-  for (const Location& location : program.locations) {
-    text += " " + location.name + " = " + std::to_string(location.initial_value) + ";";
-  }
+  for (std::size_t i = 0; i < program.locations.size();) i += print_location(program, i, text);
   for (std::size_t i = 0; i < program.threads.size(); ++i) {
     const Thread& thread = program.threads[i];
     const std::size_t count = position(registers_to_initialise(thread));
     for (std::size_t r = 0; r < count; ++r) {
-      text += " " + thread_name(i) + ":" + thread.registers[r];
+      text += " " + thread_name(i) + ":" + register_text(thread.registers[r]);
       text += " = " + std::to_string(thread.initial_values[r]) + ";";
     }
   }
@@ -165,7 +202,30 @@ std::string print_placement(const Placement& placement, std::size_t thread) {
 }
 
 std::string print_operand(const Operand& operand, const Thread& thread) {
-  return operand.is_register ? thread.registers[position(operand.value)] : std::to_string(operand.value);
+  if (!operand.is_register) return std::to_string(operand.value);
+  return register_text(thread.registers[position(operand.value)]);
+}
+
+std::string print_region(Region region) {
+  return region == Region::all ? "" : region == Region::global ? ".global" : ".local";
+}
+
+// "barrier", "barrier 1", "barrier.arrive 1, 2".
+std::string print_barrier(const Instruction& instruction, const std::string& a, const std::string& b) {
+  const std::string text =
+      "barrier" + std::string(instruction.arrives_only ? ".arrive" : "") + print_region(instruction.region);
+  const Operand none;
+  if (instruction.b != none) return text + " " + a + ", " + b;
+  return instruction.a == none ? text : text + " " + a;
+}
+
+// "x", or "x[r0]" where a register says which element.
+std::string print_place(const Instruction& instruction, const Program& program, const Thread& thread) {
+  if (instruction.location < 0) return {};
+  const std::string& name = program.locations[position(instruction.location)].name;
+  if (!instruction.index.is_register) return location_text(name);
+  const std::string index = "[" + print_operand(instruction.index, thread) + "]";
+  return is_plain_register(name) ? "[" + name + index + "]" : name + index;
 }
 
 std::string print_modifiers(const Instruction& instruction) {
@@ -203,7 +263,11 @@ std::string print_branch(const Instruction& instruction, const std::string& a, c
 std::string print_rmw(const Instruction& instruction, const std::string& destination,
                       const std::string& location, const std::string& a, const std::string& b) {
   std::string text = destination.empty() ? "red" : "atom";
-  text += print_modifiers(instruction) + "." + std::string(dialect_word(instruction.rmw)) + " ";
+  text += print_modifiers(instruction) + "." + std::string(dialect_word(instruction.rmw));
+  if (instruction.failure_order != Order::plain) {
+    text.append(".").append(dialect_word(instruction.failure_order));
+  }
+  text += instruction.spurious ? ".weak " : " ";
   if (!destination.empty()) text += destination + ", ";
   text += location + ", " + a;
   return instruction.rmw == RmwFunction::compare_swap ? text + ", " + b : text;
@@ -212,10 +276,10 @@ std::string print_rmw(const Instruction& instruction, const std::string& destina
 // `target` counts printed instructions, as labels do.
 std::string instruction_text(const Instruction& instruction, const Program& program, const Thread& thread,
                              int target) {
-  const std::string location =
-      instruction.location < 0 ? std::string() : program.locations[position(instruction.location)].name;
-  const std::string destination =
-      instruction.destination < 0 ? std::string() : thread.registers[position(instruction.destination)];
+  const std::string location = print_place(instruction, program, thread);
+  const std::string destination = instruction.destination < 0
+                                      ? std::string()
+                                      : register_text(thread.registers[position(instruction.destination)]);
   const std::string a = print_operand(instruction.a, thread);
   const std::string b = print_operand(instruction.b, thread);
   switch (instruction.opcode) {
@@ -226,9 +290,9 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
     case Opcode::rmw:
       return print_rmw(instruction, destination, location, a, b);
     case Opcode::fence:
-      return "fence" + print_modifiers(instruction);
+      return "fence" + print_modifiers(instruction) + print_region(instruction.region);
     case Opcode::barrier:
-      return "barrier";
+      return print_barrier(instruction, a, b);
     case Opcode::move:
       return "mov " + destination + ", " + a;
     case Opcode::arithmetic:
@@ -298,7 +362,9 @@ bool same_instruction(const Instruction& left, const Instruction& right) {
   return left.opcode == right.opcode && left.rmw == right.rmw && left.arithmetic == right.arithmetic &&
          left.comparison == right.comparison && left.order == right.order && left.scope == right.scope &&
          left.location == right.location && left.destination == right.destination &&
-         left.target == right.target && left.a == right.a && left.b == right.b;
+         left.target == right.target && left.a == right.a && left.b == right.b && left.index == right.index &&
+         left.failure_order == right.failure_order && left.region == right.region &&
+         left.spurious == right.spurious && left.arrives_only == right.arrives_only;
 }
 
 bool same_placement(const Placement& left, const Placement& right) {
@@ -315,7 +381,8 @@ bool same_thread(const Thread& left, const Thread& right) {
 
 bool same_location(const Location& left, const Location& right) {
   return left.name == right.name && left.initial_value == right.initial_value && left.block == right.block &&
-         left.word == right.word;
+         left.word == right.word && left.region == right.region && left.atomic == right.atomic &&
+         left.array == right.array;
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct ExpectedRace {
 
 struct LitmusTest {
   std::string file;     // as the user named it
-  std::string dialect;  // "HRF"
+  std::string dialect;  // "HRF", "PTX", "OPENCL", "C"
   std::string name;
   std::string doc;
   Program program;
@@ -66,9 +66,10 @@ struct LitmusTest {
   std::vector<std::string> tags;  // from Tags=, e.g. "quick"
 };
 
-// What a test may hold at most. Programs beyond it are refused by name rather than explored for ever.
+// What a test may hold at most; memory systems take less, and say so when a program is put on one.
 struct Capacity {
-  static constexpr int threads = 6, locations = 8, words_per_block = 4, registers = 8, instructions = 64;
+  static constexpr int threads = 64, locations = 64, words_per_block = 4, registers = 256,
+                       instructions = 1024;
 };
 
 // Reads one test. Throws BadInput with the place of the first error.

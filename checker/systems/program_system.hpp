@@ -30,7 +30,8 @@ struct PlacementTable {
 };
 PlacementTable place(const Program& program);
 
-// Throws BadInput where a program needs more than the built state holds.
+// Throws BadInput where a program needs more than the built state holds, or does what memory systems do not
+// run.
 void check_capacity(const Program& program, const PlacementTable& placement);
 
 template <class Info, class Sizes>

@@ -8,6 +8,8 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/program_system.hpp"
@@ -231,6 +233,71 @@ PlacementTable place(const Program& program) {
   return table;
 }
 
+namespace {
+
+bool is_straight_line(const Thread& thread) {
+  return std::none_of(thread.code.begin(), thread.code.end(), [](const Instruction& i) {
+    return i.opcode == Opcode::branch || i.opcode == Opcode::jump;
+  });
+}
+
+// The numbers of a thread's barriers in the order of its code.
+std::vector<std::int32_t> barriers_of(const Thread& thread) {
+  std::vector<std::int32_t> numbers;
+  for (const Instruction& i : thread.code) {
+    if (i.opcode == Opcode::barrier) numbers.push_back(i.a.value);
+  }
+  return numbers;
+}
+
+// Whether all of a work-group so large wait at a barrier whose number is known.
+bool is_whole(const Instruction& barrier, std::size_t group) {
+  const bool all = barrier.b == Operand{} || barrier.b == Operand{false, static_cast<std::int32_t>(group)};
+  return all && !barrier.arrives_only && !barrier.a.is_register;
+}
+
+// Whether the threads of a work-group wait for each other at one barrier at a time: they have but one, or
+// pass the same ones in the same order. Then the barrier of the group stands for each.
+bool shares_one_barrier(const std::vector<const Thread*>& group) {
+  std::set<std::int32_t> used;
+  bool everywhere = true;
+  bool in_order = true;
+  for (const Thread* const thread : group) {
+    for (const Instruction& i : thread->code) {
+      if (i.opcode == Opcode::barrier && !is_whole(i, group.size())) return false;
+    }
+    const std::vector<std::int32_t> numbers = barriers_of(*thread);
+    used.insert(numbers.begin(), numbers.end());
+    everywhere = everywhere && !numbers.empty();
+    in_order = in_order && is_straight_line(*thread) && numbers == barriers_of(*group.front());
+  }
+  const bool plain = used.empty() || used == std::set<std::int32_t>{0};
+  return plain || (used.size() == 1 && everywhere) || in_order;
+}
+
+// Refuses what is a program but nothing that Threads (threads.hpp) runs.
+void check_supported(const Program& program) {
+  std::map<std::pair<int, int>, std::vector<const Thread*>> groups;
+  for (const Thread& thread : program.threads) {
+    if (!thread.placement.host) groups[{thread.placement.agent, thread.placement.wg}].push_back(&thread);
+    for (const Instruction& i : thread.code) {
+      if (!i.index.is_register) continue;
+      throw BadInput(
+          fmt::format("'{}' computes addresses, and memory systems run no such program", program.name),
+          "judge it by an axiomatic model, with --model");
+    }
+  }
+  for (const auto& [place, group] : groups) {
+    if (shares_one_barrier(group)) continue;
+    throw BadInput(fmt::format("'{}' has barriers that only some threads of a work-group wait at, and memory "
+                               "systems have one barrier for each work-group",
+                               program.name),
+                   "judge it by an axiomatic model, with --model");
+  }
+}
+
+}  // namespace
+
 void check_capacity(const Program& program, const PlacementTable& placement) {
   const auto check = [&](int needed, int capacity, std::string_view what) {
     if (needed > capacity) {
@@ -247,6 +314,7 @@ void check_capacity(const Program& program, const PlacementTable& placement) {
   for (const Thread& thread : program.threads) {
     check(static_cast<int>(thread.code.size()), max_instructions, "instructions in one thread");
   }
+  check_supported(program);
 }
 
 std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement) {

@@ -1,0 +1,196 @@
+// What the readers of all dialects share: the head of a test, its initial state, its question, and the
+// threads, registers and locations that these name.
+//
+// A reader takes the words of a test in the order of the text. Each public function is called by one rule
+// of a grammar (grammar.hpp); the comments say which words it takes. What a dialect reads in between, its
+// threads and their code, is in columns.cpp and kernels.cpp.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/litmus/test.hpp"
+#include "checker/litmus/text.hpp"
+
+namespace lockstep::litmus {
+
+enum class Dialect : std::uint8_t { hrf, ptx, opencl, c };
+
+// "HRF", "PTX", "OPENCL", "C".
+const Names& dialect_names();
+
+constexpr int deepest_nesting = 200;
+
+// "P0:r1", "x", "[x]" or "x[1]".
+struct Reference {
+  std::optional<Word> thread;
+  Word name;
+  std::optional<Word> element;
+  bool bracketed = false;
+};
+
+class TestReader {
+ public:
+  TestReader(const Source& source, Dialect dialect) : source_(source), dialect_(dialect) {
+    test_.file = source.file();
+  }
+
+  LitmusTest take() { return std::move(test_); }
+
+  [[noreturn]] void fail_expected(const char* expected, const char* hint, std::size_t byte,
+                                  SourcePlace place) const {
+    source_.fail(place, std::string("expected ") + expected + ", found " + source_.found(byte), hint);
+  }
+
+  // Bounds the grammar's recursion.
+  int nesting = 0;
+  void check_nesting(SourcePlace place) const {
+    if (nesting <= deepest_nesting) return;
+    source_.fail(place, "nested too deeply: at most " + count_of(deepest_nesting, "level"));
+  }
+
+  // HRF says everything; people's tests in the other dialects leave things out and carry more in their heads.
+  [[nodiscard]] bool is_loose() const { return dialect_ != Dialect::hrf; }
+  [[nodiscard]] bool is_strict() const { return dialect_ == Dialect::hrf; }
+  [[nodiscard]] bool is_kernels() const { return dialect_ == Dialect::opencl || dialect_ == Dialect::c; }
+
+  // -- The head of the test --
+
+  void head_word(const Word&);
+  void name(const Word& word);
+  void doc(const Word& word);
+  void key(const Word& word);
+  void entry_name(const Word& word);
+  void entry_value(const Word& word) { value_ = word; }
+  void end_entry();
+
+  // -- The initial state --
+
+  void begin_reference() { reference_ = {}; }
+  void reference_thread(const Word& word) { reference_.thread = word; }
+  void reference_name(const Word& word) { reference_.name = word; }
+  void register_name(const Word& word);
+  void bracketed_name(const Word& word);
+  void element(const Word& word) { reference_.element = word; }
+
+  void begin_initialisation();
+  void type_word(const Word& word);
+  void pointer_star(const Word& word) { pointer_ = word; }
+  void initial_value(const Word& word) { initial_values_.push_back(source_.constant(word)); }
+  void initial_address(const Word& word) { address_ = word; }
+  void proxy(const Word& word) const;
+  void end_initialisation();
+
+  void begin_block() { block_.clear(); }
+  void block_member(const Word& word, bool bracketed);
+  void end_block() { blocks_.push_back(block_); }
+
+  // -- The question --
+
+  [[noreturn]] void misspelled_question(const Word& word) const;
+  void observe() { note_observed(resolve()); }
+  void reference_term();
+  void constant_term(const Word& word);
+  void comparison(const Word& word);
+  void end_comparison();
+  void truth(bool value);
+  void negate();
+  void join(Formula::Kind kind);
+  void end_filter();
+  void quantifier(Quantifier quantifier) { test_.quantifier = quantifier; }
+  void end_condition();
+  void no_condition();
+
+ protected:
+  [[nodiscard]] Program& program() { return test_.program; }
+  [[nodiscard]] const Program& program() const { return test_.program; }
+
+  // The next thread, which has to have the name that its number gives it.
+  Thread& add_thread(const Word& word);
+
+  // The location of that name, created where it is new. A bracketed name is a location whatever it reads.
+  std::size_t location(const Word& word, bool bracketed = false);
+  [[nodiscard]] std::optional<std::size_t> find_location(std::string_view name) const;
+
+  // The register of that name in a thread, created where it is new.
+  std::size_t register_of(Thread& thread, const Word& word) const;
+  [[nodiscard]] static std::optional<std::size_t> find_register(const Thread& thread, std::string_view name);
+
+  // The number of the thread written as P0 or 0.
+  [[nodiscard]] std::optional<std::size_t> find_thread(const Word& word) const;
+  [[nodiscard]] std::size_t thread_index(const Word& word) const;
+  [[noreturn]] void fail_thread(const Word& word) const;
+
+  // The initial values of registers in the order of the text, and which were given to a thread already.
+  struct InitialRegister {
+    Reference reference;
+    std::int32_t value = 0;
+    std::optional<Word> address;  // in place of a value: the location that it points to
+    bool taken = false;
+  };
+  std::vector<InitialRegister> initial_registers_;
+  void initialise_register(std::size_t thread, const InitialRegister& initial);
+
+  // Registers with an initial value that is the address of a location, by thread and name.
+  [[nodiscard]] const Word* address_in(std::size_t thread, std::string_view name) const;
+
+  // Parameters of kernels, by thread and name. A condition takes one for a register that holds its address.
+  std::vector<std::pair<std::size_t, std::string>> pointers_;
+
+  // After the last word of the program: gives each location its block and each kernel its marks.
+  void finish_program();
+
+  const Source& source_;
+  Dialect dialect_;
+
+ private:
+  Formula pop_formula();
+  [[nodiscard]] const Word& value(const std::string& expected) const;
+  void add_expected_race();
+  void add_expectation();
+  void initialise_location();
+  void check_register_name(const Word& word) const;
+  void number_blocks();
+  [[nodiscard]] ConditionTerm resolve();
+  [[nodiscard]] ConditionTerm resolve_register();
+  [[nodiscard]] ConditionTerm resolve_location() const;
+  void note_observed(const ConditionTerm& term);
+
+  LitmusTest test_;
+
+  // The head.
+  std::string_view key_;
+  Word entry_;
+  std::optional<Word> value_;
+  std::map<std::string_view, SourcePlace> systems_;
+
+  // The initial state.
+  Reference reference_;
+  Region region_ = Region::global;
+  bool plain_ = false;
+  std::optional<Word> pointer_;
+  std::optional<Word> address_;
+  std::vector<std::int32_t> initial_values_;
+  std::vector<bool> initialised_;
+  std::vector<std::pair<std::size_t, std::string>> registers_initialised_;  // thread and name
+  std::vector<std::pair<std::pair<std::size_t, std::string>, Word>> addresses_;
+  Names block_;
+  std::vector<Names> blocks_;
+
+  // The question.
+  std::vector<ConditionTerm> terms_;
+  std::vector<Formula> formulas_;
+  Comparison comparison_ = Comparison::equal;
+  bool has_filter_ = false;
+};
+
+// The readers of columns (HRF, PTX) and of kernels (OPENCL, C).
+LitmusTest read_columns(const Source& source, Dialect dialect);
+LitmusTest read_kernels(const Source& source, Dialect dialect);
+
+}  // namespace lockstep::litmus
