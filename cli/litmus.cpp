@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "checker/axiomatic/graph.hpp"
+#include "checker/axiomatic/suite.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/report.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -19,7 +22,12 @@ namespace {
 struct LitmusOptions {
   std::vector<std::string> paths;
   std::vector<std::string> systems{"sc", "write-through", "quick-release"};
-  std::vector<std::string> models{"hrf-indirect"};
+  std::vector<std::string> models;                   // to run the tests under
+  std::vector<std::string> against{"hrf-indirect"};  // to hold the systems against
+  std::vector<std::string> include_path;
+  std::string graph_folder;
+  int iterations = UnrollLimits{}.iterations;
+  bool systems_asked = false;
   std::vector<std::string> unreduced;
   std::string faults_of;
   std::string trace_folder;
@@ -31,13 +39,12 @@ struct LitmusOptions {
   LimitOptions limits;
 };
 
-RaceModel model_named(const std::string& text) {
-  std::vector<std::string> names;
+// Those that are decided by exploring all interleavings; every other name is a cat model's.
+std::optional<RaceModel> race_model_named(const std::string& text) {
   for (const RaceModel model : race_models) {
     if (name(model) == text) return model;
-    names.emplace_back(name(model));
   }
-  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
+  return std::nullopt;
 }
 
 std::vector<Subject> subjects(const std::vector<std::string>& names, const LitmusOptions& options) {
@@ -78,7 +85,8 @@ std::string suite_progress(const SuiteProgress& progress) {
 }
 
 // Where a counterexample goes with --trace: FOLDER/TEST.SYSTEM.trace.json, and -2, -3, ... for further ones.
-std::string write_traces(const TestReport& report, const std::string& folder) {
+template <class Report>
+std::string write_traces(const Report& report, const std::string& folder) {
   std::string text;
   std::map<std::string, int> written;
   for (const Finding& finding : report.findings) {
@@ -98,7 +106,7 @@ int run_tests(const LitmusOptions& options) {
   SuiteOptions suite;
   suite.systems = subjects(options.systems, options);
   suite.judged.clear();
-  for (const std::string& model : options.models) suite.judged.push_back(model_named(model));
+  for (const std::string& model : options.against) suite.judged.push_back(race_model_named(model).value());
   suite.limits = options.limits.limits();
   if (!options.trace_folder.empty()) std::filesystem::create_directories(options.trace_folder);
 
@@ -144,6 +152,102 @@ int run_tests(const LitmusOptions& options) {
   return exit_status(totals);
 }
 
+// ---- under models ----
+
+// Writes a graph of every outcome of a test under a model: those that the model allows, and those that only
+// its checks rule out. FOLDER/TEST.MODEL.N.allowed.svg, with the .dot that it is drawn from.
+std::string write_graphs(const LitmusTest& test, const AxiomaticModel& model, const ModelRun& run,
+                         const JudgeOptions& judging, const std::string& folder) {
+  constexpr std::size_t most = 64;
+  JudgeOptions unconstrained = judging;
+  unconstrained.unconstrained = true;
+  const ModelRun all = judge(test, model, unconstrained);
+  std::string text;
+  std::size_t number = 0;
+  for (const AllowedOutcome& one : all.outcomes) {
+    if (++number > most) break;
+    const auto candidate = find_candidate(test, model, one.outcome, judging);
+    if (!candidate) continue;
+    const bool allowed = run.allows(one.outcome);
+    const std::string name =
+        fmt::format("{}.{}.{}.{}", test.name, model.name(), number, allowed ? "allowed" : "forbidden");
+    std::string safe = name;
+    std::replace(safe.begin(), safe.end(), '/', '-');
+    const std::filesystem::path file = std::filesystem::path(folder) / safe;
+    const std::string dot =
+        candidate_dot(test, *candidate,
+                      fmt::format("{}: {} by {}: {}", test.name, allowed ? "allowed" : "forbidden",
+                                  model.name(), outcome_text(test, one.outcome)));
+    write_file(file.string() + ".dot", dot);
+    write_file(file.string() + ".svg", render_svg(dot));
+    text += fmt::format("Graph {} of {} written to {}.svg\n", outcome_text(test, one.outcome), test.name,
+                        file.string());
+  }
+  return text;
+}
+
+int run_under_models(const LitmusOptions& options) {
+  ModelSuiteOptions suite;
+  const std::vector<std::string>& names = options.models.empty() ? options.against : options.models;
+  for (const std::string& name : names) {
+    suite.models.push_back(std::make_shared<const AxiomaticModel>(name, options.include_path));
+  }
+  if (options.models.empty() || options.systems_asked) suite.systems = subjects(options.systems, options);
+  suite.limits = options.limits.limits();
+  suite.unroll.iterations = options.iterations;
+  for (const std::string& folder : {options.trace_folder, options.graph_folder}) {
+    if (!folder.empty()) std::filesystem::create_directories(folder);
+  }
+  const JudgeOptions judging{suite.unroll, suite.limits.time, suite.limits.interrupted, false};
+
+  const SuiteFiles files = tests_of(options);
+  for (const std::string& error : files.errors) print_error(error);
+  std::vector<std::string> errors = files.errors;
+
+  ProgressLine progress;
+  std::vector<std::string> columns;
+  for (const auto& model : suite.models) columns.push_back(model->name());
+  for (const Subject& subject : suite.systems) columns.push_back(subject.name());
+  SummaryTable table(columns);
+  std::vector<nlohmann::json> reports;
+  std::string findings;
+  suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
+  suite.on_report = [&](const ModelReport& report) {
+    progress.erase();
+    for (const std::string& error : report.errors()) {
+      print_error(error);
+      errors.push_back(error);
+    }
+    table.add(report.test->name, summary_cells(report));
+    for (const std::string& line : finding_lines(report)) findings += line + "\n";
+    std::string written;
+    if (!options.trace_folder.empty()) written += write_traces(report, options.trace_folder);
+    if (!options.graph_folder.empty()) {
+      for (std::size_t m = 0; m < suite.models.size(); ++m) {
+        if (report.models[m].status != RunStatus::complete) continue;
+        written +=
+            write_graphs(*report.test, *suite.models[m], report.models[m], judging, options.graph_folder);
+      }
+    }
+    if (options.json) {
+      reports.push_back(report_json(report));
+    } else if (!options.summary_only) {
+      print_now(report_text(report) + written + "\n");
+    }
+  };
+  SuiteTotals totals = run_model_suite(files.tests, suite);
+  totals.errors += files.errors.size();
+  progress.erase();
+  if (options.json) {
+    print_now(model_suite_json(std::move(reports), errors, totals).dump(1) + "\n");
+  } else {
+    if (!table.empty()) print_now(table.text() + "\n");
+    if (!findings.empty()) print_now(findings + "\n");
+    print_now(totals_text(totals, suite.systems.size(), suite.models.size()));
+  }
+  return exit_status(totals);
+}
+
 int run_faults_of(const LitmusOptions& options) {
   FaultOptions suite;
   suite.system = subjects({options.faults_of}, options).front();
@@ -172,15 +276,30 @@ int run_faults_of(const LitmusOptions& options) {
 
 Command add_litmus(CLI::App& lockstep) {
   auto options = std::make_shared<LitmusOptions>();
-  CLI::App* app = lockstep.add_subcommand("litmus", "Run litmus tests on memory systems");
+  CLI::App* app = lockstep.add_subcommand("litmus", "Run litmus tests on memory systems and under models");
   app->add_option(
       "TESTS", options->paths,
       "Files, folders, or names of tests that come with Lockstep (default: those tagged `quick`)");
   app->add_flag("--all", options->all, "Every test that comes with Lockstep, not only the quick ones");
-  add_list(*app, "--on", options->systems, "Systems to run on")->type_name("S,S")->capture_default_str();
-  add_list(*app, "--model", options->models, "Models whose violation is a failure")
+  CLI::Option* const on = add_list(*app, "--on", options->systems, "Systems to run on");
+  on->type_name("S,S")->capture_default_str();
+  add_list(*app, "--model", options->models,
+           "Instead, or with --on besides: axiomatic models to run under, names or .cat files")
+      ->type_name("M,M");
+  add_list(*app, "--against", options->against,
+           "Models that the systems are held against; names or .cat files")
       ->type_name("M,M")
       ->capture_default_str();
+  add_list(*app, "--include", options->include_path, "Folders where models find what they include")
+      ->type_name("FOLDER,FOLDER");
+  app->add_option("--unroll", options->iterations,
+                  "How often a model's executions run one instruction at most")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app->add_option(
+         "--graph", options->graph_folder,
+         "Write an execution graph of every outcome under each model to this folder (needs Graphviz)")
+      ->type_name("FOLDER");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each test on each system");
   add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
@@ -199,12 +318,19 @@ Command add_litmus(CLI::App& lockstep) {
       "  lockstep litmus --all --summary-only                   all tests, only the table\n"
       "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder\n"
       "  lockstep litmus --on quick-release/split-fifo --trace traces\n"
+      "  lockstep litmus --model ptx-v6.0,mine.cat tests/       under axiomatic models\n"
+      "  lockstep litmus --on quick-release --against rc11      a system against a model\n"
       "  lockstep litmus --faults write-through                 what the suite is worth\n"
       "\n"
       "Exit status: 0 all as expected, 1 a verdict differs or a system violates a model,\n"
       "2 bad input, 3 a limit was reached, 130 interrupted.");
-  return {app,
-          [options] { return options->faults_of.empty() ? run_tests(*options) : run_faults_of(*options); }};
+  return {app, [options, on] {
+            options->systems_asked = on->count() > 0;
+            if (!options->faults_of.empty()) return run_faults_of(*options);
+            const bool axiomatic = std::any_of(options->against.begin(), options->against.end(),
+                                               [](const auto& one) { return !race_model_named(one); });
+            return axiomatic || !options->models.empty() ? run_under_models(*options) : run_tests(*options);
+          }};
 }
 
 }  // namespace lockstep::cli

@@ -116,7 +116,7 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"check", "german", "--fault", "keep-cpoy"}), Catch::Contains("did you mean 'keep-copy'?"));
   CHECK_THAT(hint({"check", "german", "--size", "nodes=3"}), Catch::Contains("did you mean 'node'?"));
   CHECK_THAT(hint({"check", "quick-release/splitfifo"}), Catch::Contains("did you mean 'split-fifo'?"));
-  CHECK_THAT(hint({"litmus", "--model", "hrf-indirekt"}), Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THAT(hint({"litmus", "--against", "hrf-indirekt"}), Catch::Contains("did you mean 'hrf-indirect'?"));
   CHECK_THAT(hint({"export", "german", "--to", "tla"}), Catch::Contains("murphi"));
   CHECK_THAT(hint({"export", "quick-release", "--to", "murphi"}), Catch::Contains("--program"));
   CHECK_THAT(hint({"crosscheck", "german", "--with", "spinn"}), Catch::Contains("did you mean 'spin'?"));
@@ -168,7 +168,7 @@ TEST_CASE("a violation ends with status 1 and a trace that replays") {
   CHECK(again.status == 0);
   CHECK_THAT(again.out, Catch::Contains("As recorded"));
   CHECK(
-      lockstep.run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--model", "hrf-direct"})
+      lockstep.run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--against", "hrf-direct"})
           .status == 0);
 }
 

@@ -352,8 +352,6 @@ class Compiler {
     if (b == Base::rf) node.stage = Stage::reads_from;
     if (b == Base::co) node.stage = Stage::coherence;
     if (b == Base::sync_fence) node.stage = Stage::others;
-    plan_.uses_coherence |= b == Base::co;
-    plan_.uses_fence_order |= b == Base::sync_fence;
     return add(node);
   }
   Value base_value(Base b) { return value(base(b)); }
@@ -363,15 +361,17 @@ class Compiler {
     v.node = node;
     return v;
   }
+  // The stages that come after a node's: it no longer changes then.
+  std::uint8_t settled(int node) {
+    if (at(node).recursion >= 0) return 0;
+    return static_cast<std::uint8_t>(0xFU << (static_cast<unsigned>(at(node).stage) + 1U));
+  }
   int binary(Op op, int a, int b, bool set) {
     Node node{.op = op, .set = set};
     node.a = a;
     node.b = b;
     node.stage = std::max(at(a).stage, at(b).stage);
-    node.monotone = at(a).monotone && at(b).monotone;
-    if (op == Op::difference) {
-      node.monotone = at(a).monotone && at(b).stage == Stage::fixed_by_events && at(b).recursion < 0;
-    }
+    node.monotone = at(a).monotone & (op == Op::difference ? settled(b) : at(b).monotone);
     return add(node);
   }
   int unary(Op op, int a, bool set) {
@@ -379,7 +379,7 @@ class Compiler {
     node.a = a;
     node.stage = at(a).stage;
     node.monotone = at(a).monotone;
-    if (op == Op::complement) node.monotone = at(a).stage == Stage::fixed_by_events && at(a).recursion < 0;
+    if (op == Op::complement) node.monotone = settled(a);
     return add(node);
   }
   int sequence(int a, int b) {
@@ -1008,10 +1008,10 @@ class Compiler {
     r.variables = std::move(variables);
     r.bodies = std::move(bodies);
     Stage stage = Stage::fixed_by_events;
-    bool monotone = true;
+    std::uint8_t monotone = 0xF;
     const auto see = [&](int node) {
       stage = std::max(stage, at(node).stage);
-      monotone = monotone && at(node).monotone;
+      monotone &= at(node).monotone;
     };
     for (const int node : r.nodes) see(node);
     for (const int node : r.bodies) see(node);
@@ -1151,12 +1151,12 @@ class Compiler {
     Choice choice;
     choice.name = name;
     choice.is_coherence = name == "co";
-    bool monotone = true;
+    std::uint8_t monotone = 0xF;
     if (v.kind == Value::Kind::orders) {
       choice.linearisations = true;
       choice.elements = v.node;
       choice.within = v.other;
-      monotone = at(v.node).stage == Stage::fixed_by_events;
+      if (at(v.node).stage != Stage::fixed_by_events) monotone = 0;
     } else if (v.kind == Value::Kind::collection) {
       for (const Value& one : v.elements) choice.constants.push_back(relation(one, s.operands[0]));
     } else {
@@ -1203,23 +1203,30 @@ class Compiler {
   // ---- schedules
 
   void finish() {
-    std::vector<bool> early(plan_.nodes.size());
     std::vector<bool> late(plan_.nodes.size());
-    for (const Check& c : plan_.checks) {
-      need(late, c.node);
-      if (prunes(c)) need(early, c.node);
-    }
+    for (const Check& c : plan_.checks) need(late, c.node);
     for (const Choice& c : plan_.choices) {
       if (c.elements >= 0) need(late, c.elements);
       if (c.within >= 0) need(late, c.within);
       for (const int node : c.constants) need(late, node);
     }
     for (const Shown& s : plan_.shown) need(late, s.node);
-    schedule(early, plan_.early);
-    schedule(late, plan_.late);
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const Node& node = plan_.nodes[i];
+      if (!late[i] || node.op != Op::base) continue;
+      plan_.uses_coherence |= node.base == Base::co;
+      plan_.uses_fence_order |= node.base == Base::sync_fence;
+    }
+    schedule(late, [this](const Node& node) { return &plan_.late[static_cast<std::size_t>(node.stage)]; });
+    for (const Stage stage : {Stage::coherence, Stage::reads_from}) {
+      std::vector<bool> early(plan_.nodes.size());
+      for (const Check& c : plan_.checks) {
+        if (prunes(plan_, c, stage)) need(early, c.node);
+      }
+      auto* const steps = &plan_.early[static_cast<std::size_t>(stage)];
+      schedule(early, [&](const Node& node) { return node.stage >= stage ? steps : nullptr; });
+    }
   }
-  // A check that stays failed whatever is still to be chosen.
-  bool prunes(const Check& c) { return !c.flag && !c.negated && at(c.node).monotone; }
 
   void need(std::vector<bool>& needed, int node) {
     if (needed[static_cast<std::size_t>(node)]) return;
@@ -1237,17 +1244,20 @@ class Compiler {
     if (n.b >= 0) need(needed, n.b);
   }
   // Each recursion where its first `fixed` stands; other nodes in their order.
-  void schedule(const std::vector<bool>& needed, std::array<std::vector<Step>, stage_count>& steps) {
+  template <class ListOf>
+  void schedule(const std::vector<bool>& needed, const ListOf& list_of) {
     std::set<int> placed;
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
       const Node& n = plan_.nodes[i];
       if (!needed[i] || n.recursion >= 0) continue;
-      auto& list = steps[static_cast<std::size_t>(n.stage)];
+      std::vector<Step>* const list = list_of(n);
+      if (list == nullptr) continue;
       if (n.op == Op::fixed) {
         const int recursion = at(n.a).recursion;
-        if (placed.insert(recursion).second) list.push_back({-1, recursion});
+        if (placed.insert(recursion).second) list->push_back({-1, recursion});
       }
-      list.push_back({static_cast<int>(i), -1});
+      if (n.op != Op::base && n.op != Op::constant && n.op != Op::choice)
+        list->push_back({static_cast<int>(i), -1});
     }
   }
 
@@ -1266,6 +1276,12 @@ class Compiler {
 };
 
 }  // namespace
+
+bool prunes(const Plan& plan, const Check& check, Stage stage) {
+  const Node& node = plan.nodes[static_cast<std::size_t>(check.node)];
+  return !check.flag && !check.negated && node.stage >= stage &&
+         ((node.monotone >> static_cast<unsigned>(stage)) & 1U) != 0;
+}
 
 Plan compile(const Source& source, Structure* structure) {
   return Compiler(source, structure).run();

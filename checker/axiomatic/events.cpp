@@ -220,7 +220,7 @@ class Runner {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
-        out_->cut = true;
+        finish(s, false, true);
         return;
       }
       switch (at.opcode) {
@@ -387,17 +387,17 @@ class Runner {
     if (!at.arrives_only) one(EventKind::barrier_exit, Order::acquire);
   }
 
-  void finish(const State& s, bool failed) {
+  void finish(const State& s, bool failed, bool cut = false) {
     ThreadPath* path = nullptr;
     for (ThreadPath& known : out_->paths) {
-      if (known.events == s.events && known.addr == s.addr && known.data == s.data &&
+      if (known.cut == cut && known.events == s.events && known.addr == s.addr && known.data == s.data &&
           known.ctrl == s.control) {
         path = &known;
         break;
       }
     }
     if (path == nullptr) {
-      out_->paths.push_back({s.events, s.addr, s.data, s.control, 0, {}, {}, {}});
+      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, 0, {}, {}, {}});
       path = &out_->paths.back();
     }
     if (++runs_ > limits_.runs) {
@@ -447,7 +447,6 @@ ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimit
       events.threads.emplace_back();
       Runner runner(program, static_cast<int>(t), style, values, limits);
       runner.run(events.threads.back(), fresh);
-      events.cut |= events.threads.back().cut;
     }
     if (fresh.empty() || round > most_writes(events.threads)) break;
     for (const auto& [location, value] : fresh) {

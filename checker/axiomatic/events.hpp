@@ -57,6 +57,7 @@ struct ThreadPath {
   std::vector<Bits> addr;            // by event: the reads that its address depends on
   std::vector<Bits> data;            // that its written value depends on
   std::vector<Bits> ctrl;            // that decided whether it is there
+  bool cut = false;  // it was abandoned at the limit of iterations: the events are its beginning
   // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
   std::size_t runs = 0;
   std::vector<std::int32_t> values;
@@ -76,12 +77,10 @@ struct UnrollLimits {
 
 struct ThreadEvents {
   std::vector<ThreadPath> paths;
-  bool cut = false;  // a path was abandoned at a limit of iterations
 };
 
 struct ProgramEvents {
   std::vector<ThreadEvents> threads;
-  bool cut = false;  // some thread's
 };
 
 // Throws BadInput where a program is beyond the limits on runs, values or events.

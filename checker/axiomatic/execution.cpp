@@ -63,6 +63,8 @@ bool Execution::same_barrier(int a, int b) const {
 }
 
 bool Execution::barriers_open() const {
+  // Threads whose path was cut may still arrive.
+  if (std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->cut; })) return true;
   for (int i = 0; i < size(); ++i) {
     const ProgramEvent& e = events[static_cast<std::size_t>(i)];
     const bool waits = (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;

@@ -157,6 +157,7 @@ class Collector final : public SearchVisitor {
     found->flags |= flags;
     ++found->executions;
   }
+  void cut() override { run_.cut = true; }
   bool stop() override { return limits_.reached(); }
 
  private:
@@ -236,19 +237,19 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   Limits limits(options);
   Collector collector(test, run, limits);
   thread_local Searches searches;
-  const cat::Plan* current = nullptr;
   try {
     const ProgramEvents events = unroll(test.program, style_of(test), options.unroll);
-    run.cut = events.cut;
     const bool memory = observes_memory(test);
     if (model.plan()) run.flags = flag_labels(*model.plan());
     search_all(test, model, events, searches,
                [&](const cat::Plan& plan, const Execution& execution, auto& search) {
-                 current = &plan;
                  if (!model.plan()) run.flags = flag_labels(plan);
+                 const bool is_cut = std::any_of(execution.paths.begin(), execution.paths.end(),
+                                                 [](const ThreadPath* path) { return path->cut; });
+                 if (is_cut && run.cut) return true;
                  const std::uint64_t before = search.candidates();
                  try {
-                   search.run(plan, execution, memory, true, collector);
+                   search.run(plan, execution, memory, !options.unconstrained, collector);
                  } catch (const std::runtime_error& error) {
                    using E = typename std::remove_reference_t<decltype(search.evaluator())>::NoFixpoint;
                    if (const auto* none = dynamic_cast<const E*>(&error)) {
@@ -306,6 +307,7 @@ class Finder final : public SearchVisitor {
     keep();
     done_ = rank == 0;
   }
+  void cut() override {}
   bool stop() override { return done_ || limits_.reached(); }
 
  private:

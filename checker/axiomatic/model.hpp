@@ -66,6 +66,7 @@ struct JudgeOptions {
   UnrollLimits unroll;
   std::chrono::milliseconds time{0};  // 0: no limit
   const std::atomic<bool>* interrupted = nullptr;
+  bool unconstrained = false;  // every candidate counts as allowed: for outcomes that the model forbids
 };
 
 // Errors of the model or the test end in a status.

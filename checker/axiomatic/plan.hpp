@@ -108,7 +108,8 @@ struct Node {
   Op op = Op::base;
   Base base = Base::none;
   bool set = false;
-  bool monotone = true;  // grows with what is chosen
+  // By stage: grows with what is chosen at that stage and later, all that is chosen before being settled.
+  std::uint8_t monotone = 0xF;
   Stage stage = Stage::fixed_by_events;
   int a = -1;
   int b = -1;
@@ -178,5 +179,8 @@ struct Plan {
   bool uses_coherence = false;
   bool uses_fence_order = false;
 };
+
+// Whether a check that fails while a stage is being chosen has failed for good.
+bool prunes(const Plan& plan, const Check& check, Stage stage);
 
 }  // namespace lockstep::cat

@@ -23,6 +23,8 @@ class SearchVisitor {
   virtual void allowed(const std::vector<const std::int32_t*>& registers,
                        const std::vector<std::int32_t>& memory, std::uint64_t flags,
                        bool assertion_failed) = 0;
+  // An execution in which a thread goes on beyond where its path was cut.
+  virtual void cut() = 0;
   // Asked from time to time; true ends the search.
   virtual bool stop() = 0;
 };
@@ -40,10 +42,14 @@ class Search {
     visitor_ = &visitor;
     prune_ = prune;
     stopped_ = false;
-    need_coherence_ = plan.uses_coherence || memory_matters;
+    cut_ = std::any_of(execution.paths.begin(), execution.paths.end(),
+                       [](const auto* path) { return path->cut; });
+    const bool own_coherence = std::any_of(plan.choices.begin(), plan.choices.end(),
+                                           [](const cat::Choice& choice) { return choice.is_coherence; });
+    need_coherence_ = plan.uses_coherence || (memory_matters && !own_coherence);
     ev_.prepare(plan, execution);
     ev_.evaluate(plan.late[0]);
-    if (prune_ && any_fails(cat::Stage::fixed_by_events, false)) return;
+    if (prune_ && any_fails(cat::Stage::fixed_by_events)) return;
     const auto n = static_cast<std::size_t>(execution.size());
     values_.assign(n, 0);
     required_.assign(n, 0);
@@ -72,6 +78,13 @@ class Search {
         if (e.kind == EventKind::fence && e.order == Order::sc) sc_fences_.push_back(i);
       }
     }
+    for (const cat::Stage stage : {cat::Stage::coherence, cat::Stage::reads_from}) {
+      auto& pruning = pruning_[static_cast<std::size_t>(stage)];
+      pruning.clear();
+      for (const cat::Check& check : plan.checks) {
+        if (cat::prunes(plan, check, stage)) pruning.push_back(&check);
+      }
+    }
     choose_coherence(0);
   }
 
@@ -94,25 +107,23 @@ class Search {
  private:
   // ---- checks
 
-  // Whether a check that is no flag fails, of those that a stage decides. `early`: only those that prune.
-  bool any_fails(cat::Stage stage, bool early) {
+  // Whether a check that is no flag fails, of those that a stage decides.
+  bool any_fails(cat::Stage stage) {
     for (const cat::Check& check : plan_->checks) {
-      const cat::Node& node = plan_->nodes[static_cast<std::size_t>(check.node)];
-      if (check.flag || node.stage != stage) continue;
-      if (early && (check.negated || !node.monotone)) continue;
+      if (check.flag || plan_->nodes[static_cast<std::size_t>(check.node)].stage != stage) continue;
+      // Only what more events cannot mend counts against the beginning of an execution.
+      if (cut_ && !cat::prunes(*plan_, check, std::min(stage, cat::Stage::coherence))) continue;
       if (ev_.holds(check) == check.negated) return true;
     }
     return false;
   }
-  // Whether what has been chosen up to a stage, in part, is already forbidden.
-  bool forbidden_from(cat::Stage stage) {
-    if (!prune_) return false;
-    for (std::size_t s = static_cast<std::size_t>(stage); s < cat::stage_count; ++s) {
-      if (plan_->early[s].empty()) continue;
-      ev_.evaluate(plan_->early[s]);
-      if (any_fails(static_cast<cat::Stage>(s), true)) return true;
-    }
-    return false;
+  // Whether what has been chosen of a stage so far is already forbidden.
+  bool forbidden_in(cat::Stage stage) {
+    const auto& pruning = pruning_[static_cast<std::size_t>(stage)];
+    if (!prune_ || pruning.empty()) return false;
+    ev_.evaluate(plan_->early[static_cast<std::size_t>(stage)]);
+    return std::any_of(pruning.begin(), pruning.end(),
+                       [&](const cat::Check* check) { return !ev_.holds(*check); });
   }
   bool stop() {
     if (!stopped_ && (++steps_ & 0xFFFU) == 0 && visitor_->stop()) stopped_ = true;
@@ -129,7 +140,7 @@ class Search {
       // rf is empty so far: what depends on co alone is decided, for good.
       if (prune_ && !plan_->late[1].empty()) {
         ev_.evaluate(plan_->late[1]);
-        if (any_fails(cat::Stage::coherence, false)) return;
+        if (any_fails(cat::Stage::coherence)) return;
       } else if (!plan_->late[1].empty()) {
         ev_.evaluate(plan_->late[1]);
       }
@@ -153,7 +164,7 @@ class Search {
       for (std::size_t j = 0; j < writes.size(); ++j) {
         if (j != i && ((placed >> j) & 1U) == 0) ev_.put(after, writes[j]);
       }
-      if (left == 1 || !forbidden_from(cat::Stage::coherence)) {
+      if (left == 1 || !forbidden_in(cat::Stage::coherence)) {
         order(location, left - 1, placed | (std::uint64_t{1} << i));
       }
       for (int k = 0; k < W; ++k) after[k] = 0;
@@ -175,7 +186,7 @@ class Search {
     const int b = writes[j];
     for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
       ev_.put(ev_.co(x), y);
-      if (!forbidden_from(cat::Stage::coherence)) relate(location, i, j + 1);
+      if (!forbidden_in(cat::Stage::coherence)) relate(location, i, j + 1);
       ev_.drop(ev_.co(x), y);
       if (stopped_) return;
     }
@@ -247,7 +258,7 @@ class Search {
   void take(std::size_t thread, int read, int write) {
     ev_.put(ev_.rf(write), read);
     source_[static_cast<std::size_t>(read)] = write;
-    if (reads_left_ == 0 || !forbidden_from(cat::Stage::reads_from)) choose_source(thread, read + 1);
+    if (reads_left_ == 0 || !forbidden_in(cat::Stage::reads_from)) choose_source(thread, read + 1);
     ev_.drop(ev_.rf(write), read);
   }
 
@@ -256,8 +267,7 @@ class Search {
   void complete() {
     if (stop()) return;
     ev_.evaluate(plan_->late[2]);
-    if (prune_ && any_fails(cat::Stage::reads_from, false)) return;
-    // A monotone check that fails already without the later choices fails with them.
+    if (prune_ && any_fails(cat::Stage::reads_from)) return;
     order_fences(0);
   }
 
@@ -345,7 +355,8 @@ class Search {
   void leaf() {
     ++candidates_;
     ev_.evaluate(plan_->late[3]);
-    if (prune_ && any_fails(cat::Stage::others, false)) return;
+    if (prune_ && any_fails(cat::Stage::others)) return;
+    if (cut_) return visitor_->cut();
     std::uint64_t flags = 0;
     std::size_t flag = 0;
     for (const cat::Check& check : plan_->checks) {
@@ -396,6 +407,8 @@ class Search {
   SearchVisitor* visitor_ = nullptr;
   cat::Evaluator<W> ev_;
   bool prune_ = true;
+  bool cut_ = false;
+  std::array<std::vector<const cat::Check*>, cat::stage_count> pruning_;  // by stage
   bool need_coherence_ = true;
   bool stopped_ = false;
   std::uint64_t steps_ = 0;

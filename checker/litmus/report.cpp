@@ -163,6 +163,7 @@ constexpr std::array marks{
     Mark{'!', "violates a model that it is judged by"},
     Mark{'~', "has outcomes that SC does not have, as the models allow it to"},
     Mark{'*', "differs from what the file expects"},
+    Mark{'?', "undefined: the model raises a flag, such as a race"},
 };
 
 std::string cell_of(const TestReport& report, std::size_t index) {
@@ -199,21 +200,24 @@ std::string without_trailing_spaces(std::string line) {
 
 }  // namespace
 
-std::string herd_block(const LitmusTest& test, const SystemRun& run) {
+std::string herd_states(const LitmusTest& test, std::span<const Outcome> outcomes, const Tally& tally,
+                        std::string_view answer) {
   std::vector<std::string> states;
-  for (const Outcome& outcome : run.outcomes) {
+  for (const Outcome& outcome : outcomes) {
     if (satisfies(test.filter, test, outcome)) states.push_back(outcome_text(test, outcome));
   }
   std::string text =
       fmt::format("Test {} {}\nStates {}\n", test.name, herd_expectation(test.quantifier), states.size());
   for (const std::string& state : states) text += state + "\n";
-  text += fmt::format("{}\nWitnesses\nPositive: {} Negative: {}\n", answer_word(test, run),
-                      run.tally.positive, run.tally.negative);
+  text += fmt::format("{}\nWitnesses\nPositive: {} Negative: {}\n", answer, tally.positive, tally.negative);
   text += fmt::format("Condition {} {}\n", word(test.quantifier), test.condition_text);
-  text += fmt::format("Observation {} {} {} {}\n", test.name, herd_word(run.tally.observation()),
-                      run.tally.positive, run.tally.negative);
-  text += system_line(run);
-  return text + fmt::format("Time {} {:.2f}\n", test.name, run.exploration.seconds);
+  return text + fmt::format("Observation {} {} {} {}\n", test.name, herd_word(tally.observation()),
+                            tally.positive, tally.negative);
+}
+
+std::string herd_block(const LitmusTest& test, const SystemRun& run) {
+  return herd_states(test, run.outcomes, run.tally, answer_word(test, run)) + system_line(run) +
+         fmt::format("Time {} {:.2f}\n", test.name, run.exploration.seconds);
 }
 
 std::string report_text(const TestReport& report) {
@@ -234,40 +238,44 @@ std::vector<std::string> finding_lines(const TestReport& report) {
 }
 
 SummaryTable::SummaryTable(const std::vector<Subject>& systems) {
-  for (const Subject& subject : systems) systems_.push_back(subject.name());
+  for (const Subject& subject : systems) columns_.push_back(subject.name());
+}
+
+void SummaryTable::add(std::string test, std::vector<std::string> cells) {
+  rows_.push_back({std::move(test), std::move(cells)});
 }
 
 void SummaryTable::add(const TestReport& report) {
-  Row& row = rows_.emplace_back();
-  row.test = report.test->name;
-  for (std::size_t i = 0; i < report.runs.size(); ++i) row.cells.push_back(cell_of(report, i));
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) cells.push_back(cell_of(report, i));
+  add(report.test->name, std::move(cells));
 }
 
-// Columns are headed by their systems' names, or by numbers explained above the table where names are too
+// Columns are headed by their names, or by numbers explained above the table where names are too
 // long.
 std::string SummaryTable::text() const {
   std::size_t name_width = std::string_view("Test").size();
   for (const Row& row : rows_) name_width = std::max(name_width, row.test.size());
-  std::size_t longest_system = 0;
-  for (const std::string& system : systems_) longest_system = std::max(longest_system, system.size());
+  std::size_t longest_name = 0;
+  for (const std::string& column : columns_) longest_name = std::max(longest_name, column.size());
 
   const std::size_t least_name = std::min(name_width, least_name_width);
   const auto columns_of = [&](std::size_t width) { return (page_width - least_name) / (width + gap); };
-  const bool named = columns_of(std::max(longest_system, widest_cell)) >= systems_.size();
-  const std::size_t cell_width = named ? std::max(longest_system, widest_cell) : widest_cell;
+  const bool named = columns_of(std::max(longest_name, widest_cell)) >= columns_.size();
+  const std::size_t cell_width = named ? std::max(longest_name, widest_cell) : widest_cell;
   const std::size_t columns = std::max<std::size_t>(1, columns_of(cell_width));
 
   std::string text;
   if (!named) {
-    for (std::size_t i = 0; i < systems_.size(); ++i) text += fmt::format("({}) {}\n", i + 1, systems_[i]);
+    for (std::size_t i = 0; i < columns_.size(); ++i) text += fmt::format("({}) {}\n", i + 1, columns_[i]);
   }
-  for (std::size_t first = 0; first < systems_.size(); first += columns) {
-    const std::size_t last = std::min(systems_.size(), first + columns);
+  for (std::size_t first = 0; first < columns_.size(); first += columns) {
+    const std::size_t last = std::min(columns_.size(), first + columns);
     const std::size_t width = std::min(name_width, page_width - (last - first) * (cell_width + gap));
     std::string header = fmt::format("{:<{}}", "Test", width);
     for (std::size_t i = first; i < last; ++i) {
       header +=
-          fmt::format("{:{}}{:<{}}", "", gap, named ? systems_[i] : fmt::format("({})", i + 1), cell_width);
+          fmt::format("{:{}}{:<{}}", "", gap, named ? columns_[i] : fmt::format("({})", i + 1), cell_width);
     }
     text += (first > 0 ? "\n" : "") + without_trailing_spaces(std::move(header));
     for (const Row& row : rows_) {
@@ -288,11 +296,12 @@ std::string SummaryTable::text() const {
   return text;
 }
 
-std::string totals_text(const SuiteTotals& totals, std::size_t systems) {
-  std::string text =
-      fmt::format("{} on {}: {} as expected, {} differing, {} inconclusive, {}, {:.1f} s",
-                  plural(totals.tests, "test"), plural(systems, "system"), totals.as_expected,
-                  totals.differing, totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
+std::string totals_text(const SuiteTotals& totals, std::size_t systems, std::size_t models) {
+  std::string where = systems > 0 || models == 0 ? " on " + plural(systems, "system") : "";
+  if (models > 0) where += " under " + plural(models, "model");
+  std::string text = fmt::format("{}{}: {} as expected, {} differing, {} inconclusive, {}, {:.1f} s",
+                                 plural(totals.tests, "test"), where, totals.as_expected, totals.differing,
+                                 totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
   if (totals.interrupted) text += fmt::format("\ninterrupted: {} not begun", plural(totals.skipped, "test"));
   return text + "\n";
 }

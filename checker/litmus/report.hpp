@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ constexpr std::size_t page_width = 80;
 // ---- text
 // --------------------------------------------------------------------------------------------------
 
+// What herd prints of a test's outcomes; `answer` is Ok, No, or why there is none.
+std::string herd_states(const LitmusTest& test, std::span<const Outcome> outcomes, const Tally& tally,
+                        std::string_view answer);
+
 // One test on one system, as herd prints it, with a line on the exploration before the time.
 std::string herd_block(const LitmusTest& test, const SystemRun& run);
 
@@ -25,11 +30,14 @@ std::string report_text(const TestReport& report);
 // One line each: "mp-agent on quick-release: never, expected always".
 std::vector<std::string> finding_lines(const TestReport& report);
 
-// Tests by systems, at most page_width wide; more systems than fit make a table each few.
+// Tests by systems or models, at most page_width wide; more systems than fit make a table each few.
 class SummaryTable {
  public:
   explicit SummaryTable(const std::vector<Subject>& systems);
+  explicit SummaryTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
   void add(const TestReport& report);
+  // A cell for each column; the signs that end it are explained below the table.
+  void add(std::string test, std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   // With a line on each mark that occurs.
   [[nodiscard]] std::string text() const;
@@ -39,12 +47,12 @@ class SummaryTable {
     std::string test;
     std::vector<std::string> cells;
   };
-  std::vector<std::string> systems_;
+  std::vector<std::string> columns_;
   std::vector<Row> rows_;
 };
 
 // "70 tests on 3 systems: 70 as expected, 0 differing, 0 inconclusive, 0 errors, 12.3 s".
-std::string totals_text(const SuiteTotals& totals, std::size_t systems);
+std::string totals_text(const SuiteTotals& totals, std::size_t systems, std::size_t models = 0);
 
 // Notes which rules the runs of a test fired.
 void add_coverage(RuleCoverage& coverage, const TestReport& report);
@@ -58,6 +66,9 @@ std::string fault_table(const std::vector<FaultReport>& reports, std::string_vie
 // ---- JSON
 // --------------------------------------------------------------------------------------------------
 
+nlohmann::json outcome_json(const LitmusTest& test, const Outcome& outcome);
+nlohmann::json totals_json(const SuiteTotals& totals);
+std::string_view word(TestVerdict verdict);  // "as expected"
 nlohmann::json report_json(const TestReport& report);
 // Schema lockstep.litmus/1.
 nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector<std::string>& errors,

@@ -9,13 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-json outcome_json(const LitmusTest& test, const Outcome& outcome) {
-  json values = json::object();
-  for (std::size_t i = 0; i < test.observed.size(); ++i)
-    values[print(test.observed[i], test.program)] = outcome[i];
-  return {{"values", std::move(values)}, {"satisfies", satisfies(test.condition, test, outcome)}};
-}
-
 json run_json(const TestReport& report, const SystemRun& run) {
   const LitmusTest& test = *report.test;
   json out{{"system", run.system},
@@ -104,6 +97,15 @@ json findings_json(const TestReport& report) {
   return out;
 }
 
+}  // namespace
+
+json outcome_json(const LitmusTest& test, const Outcome& outcome) {
+  json values = json::object();
+  for (std::size_t i = 0; i < test.observed.size(); ++i)
+    values[print(test.observed[i], test.program)] = outcome[i];
+  return {{"values", std::move(values)}, {"satisfies", satisfies(test.condition, test, outcome)}};
+}
+
 json totals_json(const SuiteTotals& totals) {
   return {{"reported", totals.tests},
           {"not_begun", totals.skipped},
@@ -115,7 +117,7 @@ json totals_json(const SuiteTotals& totals) {
           {"seconds", totals.seconds}};
 }
 
-std::string_view verdict_word(TestVerdict verdict) {
+std::string_view word(TestVerdict verdict) {
   switch (verdict) {
     case TestVerdict::as_expected:
       return "as expected";
@@ -129,8 +131,6 @@ std::string_view verdict_word(TestVerdict verdict) {
   return {};
 }
 
-}  // namespace
-
 nlohmann::json report_json(const TestReport& report) {
   const LitmusTest& test = *report.test;
   json runs = json::array();
@@ -142,7 +142,7 @@ nlohmann::json report_json(const TestReport& report) {
           {"quantifier", word(test.quantifier)},
           {"condition", test.condition_text},
           {"filter", print(test.filter, test.program)},
-          {"verdict", verdict_word(report.verdict())},
+          {"verdict", word(report.verdict())},
           {"systems", std::move(runs)},
           {"races", races_json(report)},
           {"conformance", conformance_json(report)},

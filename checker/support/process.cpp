@@ -27,14 +27,6 @@ using Clock = std::chrono::steady_clock;
 // A verifier prints lines, not gigabytes; what follows is dropped.
 constexpr std::size_t most_output = std::size_t{1} << 30;
 
-std::string read_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text;
-  text.reserve(std::filesystem::exists(file) ? std::min(std::filesystem::file_size(file), most_output) : 0);
-  for (std::istreambuf_iterator<char> at(in), end; at != end && text.size() < most_output; ++at) text += *at;
-  return text;
-}
-
 // What posix_spawn is told, freed when it goes.
 class SpawnSettings {
  public:
@@ -119,6 +111,14 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text;
+  text.reserve(std::filesystem::exists(file) ? std::min(std::filesystem::file_size(file), most_output) : 0);
+  for (std::istreambuf_iterator<char> at(in), end; at != end && text.size() < most_output; ++at) text += *at;
+  return text;
 }
 
 void write_file(const std::filesystem::path& file, const std::string& text) {

@@ -47,5 +47,6 @@ class TemporaryFolder {
 };
 
 void write_file(const std::filesystem::path& file, const std::string& text);
+std::string read_file(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -1,0 +1,350 @@
+// What the axiomatic side claims: every construct of cat means what herd's users know it to mean, mistakes in
+// models are named with their place, and the models agree with exploration wherever both can answer.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checker/axiomatic/graph.hpp"
+#include "checker/axiomatic/model.hpp"
+#include "checker/axiomatic/suite.hpp"
+#include "checker/litmus/suite.hpp"
+#include "checker/support/diagnostic.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+AxiomaticModel model_of(const std::string& text) {
+  return {"test.cat", text, {}};
+}
+
+LitmusTest hrf(const std::string& initial, const std::string& columns, const std::string& condition) {
+  return parse_litmus("HRF t\n{ " + initial + " }\n" + columns + "\n" + condition + "\n", "t.litmus");
+}
+
+// Message passing, with an RMW and a fence so that no base set is empty.
+const LitmusTest& message_passing() {
+  static const LitmusTest test = hrf("x = 0; flag = 0;",
+                                     " P0@wg 0,agent 0       | P1@wg 1,agent 0            ;\n"
+                                     " st x, 1               | ld.acquire.agent r0, flag  ;\n"
+                                     " fence.release.agent   | bne r0, 1, END             ;\n"
+                                     " st.release.wg flag, 1 | ld r1, x                   ;\n"
+                                     " atom.acq_rel.agent.add r0, x, 1 | END:              ;\n",
+                                     "exists (P1:r0 == 1 /\\ P1:r1 == 0)");
+  return test;
+}
+
+std::uint64_t executions(const std::string& model, const LitmusTest& test = message_passing()) {
+  const ModelRun run = judge(test, model_of(model));
+  INFO(model << run.message);
+  REQUIRE(run.status == RunStatus::complete);
+  return run.executions;
+}
+
+// Whether what a model's checks say holds in every candidate execution, coherence included, or in none.
+bool always(const std::string& model) {
+  return executions(model + "\nacyclic co") == executions("acyclic co");
+}
+bool never(const std::string& model) {
+  return executions(model) == 0;
+}
+
+std::string error_of(const std::string& model) {
+  try {
+    const AxiomaticModel compiled = model_of(model);
+    const ModelRun run = judge(message_passing(), compiled);
+    return run.status == RunStatus::error ? run.message : "no error";
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+}
+
+Observation observed(const std::string& model, const LitmusTest& test) {
+  const ModelRun run = judge(test, AxiomaticModel(model));
+  INFO(test.name << " under " << model << ": " << run.message);
+  REQUIRE(run.status == RunStatus::complete);
+  REQUIRE(run.observation().has_value());
+  return *run.observation();
+}
+
+const LitmusTests& shipped_tests() {
+  static const LitmusTests tests = [] {
+    const std::string home = LOCKSTEP_SOURCE_DIR "/litmus";
+    return read_tests(std::vector{home}, home).tests;
+  }();
+  return tests;
+}
+
+}  // namespace
+
+TEST_CASE("every operator of cat means what it means in herd", "[axiomatic]") {
+  // Each holds of all relations, so of these.
+  for (const std::string claim : {
+           "empty (po | rf) \\ (rf | po)",
+           "empty (po & loc) \\ po",
+           "empty (po \\ loc) & loc",
+           "empty (po; po) \\ po",
+           "empty (po^-1)^-1 \\ po",
+           "empty po^+ \\ po",
+           "empty (rf; fr)+ \\ (rf; fr); (rf; fr)*",
+           "empty po* \\ (po | id)",
+           "empty po^* \\ po*",
+           "empty po? \\ (po | id)",
+           "empty ~(~po) \\ po",
+           "empty po & ~po",
+           "empty ([R]; po) \\ ((R * _) & po)",
+           "empty (po; [W]) \\ (po & _ * W)",
+           "empty domain(rf) \\ W",
+           "empty range rf \\ R",
+           "empty (R * W) & (W * R) & loc & po & po^-1",
+           "empty W & R",
+           "empty M \\ (R | W)",
+           "empty {} | 0",
+           "empty co0 \\ co",
+           "acyclic po",
+           "irreflexive rf",
+           "~empty rf",
+           "~acyclic po | po^-1",
+           "~irreflexive po; po^-1",
+           "empty rmw \\ ([R]; po; [W])",
+           "empty rfe \\ ext  empty rfi \\ int",
+           "empty (int & ext)",
+           "empty (IW * _) & int \\ id",
+       }) {
+    INFO(claim);
+    CHECK(always(claim));
+  }
+  for (const std::string claim :
+       {"empty po", "acyclic po | po^-1", "irreflexive id", "~empty 0", "empty _", "~acyclic po", "empty rmw",
+        "empty F", "empty REL & WG", "empty ACQ & AGENT", "empty NA"}) {
+    INFO(claim);
+    CHECK(never(claim));
+  }
+}
+
+TEST_CASE("operators bind as in herd: | ++ ; \\ & * ~ and then what stands behind", "[axiomatic]") {
+  CHECK(always("let a = po | rf; co & loc  let b = po | (rf; (co & loc))  empty a \\ b  empty b \\ a"));
+  CHECK(always("let a = po; rf \\ co; fr  let b = po; (rf \\ co); fr  empty a \\ b  empty b \\ a"));
+  CHECK(always("let a = R * W & po  let b = (R * W) & po  empty a \\ b  empty b \\ a"));
+  CHECK(always("let a = ~po^-1  let b = ~(po^-1)  empty a \\ b  empty b \\ a"));
+  CHECK(always("let a = po \\ rf \\ co  let b = (po \\ rf) \\ co  empty a \\ b  empty b \\ a"));
+  // A star with nothing behind it is a closure, also at the end of a line before a check.
+  CHECK(always("let a = po*\nempty a \\ (po | id)"));
+  CHECK(always("let a = po*\n~empty a"));
+}
+
+TEST_CASE("definitions: functions, patterns, tuples, recursion, procedures", "[axiomatic]") {
+  CHECK(always("let f(r) = r; r  empty f(po) \\ po"));
+  CHECK(always("let f r = r; r  empty f po \\ po"));
+  CHECK(always("let f(a, b) = a \\ b  empty f(po, po)"));
+  CHECK(always("let f = fun r -> r; r  empty f(po) \\ po"));
+  CHECK(always("let f = fun (a, b) -> a & b  empty f(po, po^-1)"));
+  CHECK(always("let (a, b) = (po, rf)  empty a \\ po  empty b \\ rf"));
+  CHECK(always("let r = let s = po in s; s  empty r \\ po"));
+  CHECK(always("let rec r = po | (r; r)  empty r \\ po  empty po \\ r"));
+  CHECK(always("let rec a = rf | b; po and b = a; rf  empty a \\ (rf | rf; rf; po)+"));
+  CHECK(always("let rec s = IW | range([s]; po)  empty s \\ IW"));
+  CHECK(always("let x = po let f(r) = r & x let x = rf  empty f(po) \\ po  ~empty f(po)"));
+  CHECK(always("procedure none(r) = empty r & ~r end  call none(po)"));
+  CHECK(always("procedure each(a, b) = empty a \\ b irreflexive a end  call each(po; po, po) as twice"));
+  CHECK(never("procedure none(r) = empty r end  call none(po)"));
+  CHECK(always("call subseteq(R, M)  call inclusion(rf, loc)  call total(co | co^-1 | (W * W) \\ loc, W)"));
+}
+
+TEST_CASE("sets are taken apart and put together", "[axiomatic]") {
+  CHECK(always(
+      "let rec all s = match s with || {} -> 0 || e ++ rest -> [{e}] | all rest end  empty all R \\ [R]  "
+      "empty [R] \\ all R"));
+  CHECK(always("let ids = map (fun e -> e) R  empty ids \\ R"));
+  CHECK(always("forall s in classes-loc(W) do empty s \\ W  empty (s * s) \\ loc end"));
+  CHECK(always("let t = 'a let r = match t with || 'b -> rf || 'a -> 0 || _ -> po end  empty r"));
+  CHECK(always("if \"no-such-variant\" empty po else empty 0 end"));
+  CHECK(always("let r = if R = R then 0 else po  empty r"));
+  CHECK(always("if R subset M then empty 0 else empty po end"));
+  CHECK(always("let r = try no-such-thing with 0  empty r"));
+}
+
+TEST_CASE("orders are chosen: coherence as herd's library asks for it, and linear orders", "[axiomatic]") {
+  const LitmusTest writes = hrf("x = 0;",
+                                " P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n"
+                                " st x, 1         | st x, 2         ;\n"
+                                " st x, 3         | ld r0, x        ;\n",
+                                "exists (x == 1)");
+  // Three writes have 6 orders, and the read 4 values.
+  CHECK(executions("acyclic co", writes) == 24);
+  CHECK(executions("include \"cos.cat\" acyclic co", writes) == 24);
+  CHECK(executions("with co from cross(map (fun s -> linearisations(s, co0)) (classes-loc W)) acyclic co",
+                   writes) == 24);
+  CHECK(executions("with o from linearisations(W \\ IW, po) acyclic co | o", writes) == 12);
+  CHECK(executions("with co from generate_partial_cos(co0) acyclic co", writes) > 24);
+}
+
+TEST_CASE("flags mark executions and forbid none", "[axiomatic]") {
+  const ModelRun run = judge(message_passing(), model_of("flag ~empty rf as some  flag empty rf as none"));
+  CHECK(run.executions == executions("empty 0"));
+  CHECK(run.raised_flags() == std::vector<std::string>{"some"});
+  CHECK_FALSE(run.observation().has_value());
+  const ModelRun undefined = judge(message_passing(), model_of("undefined_unless empty rf as seen"));
+  CHECK(undefined.raised_flags() == std::vector<std::string>{"seen"});
+}
+
+TEST_CASE("comments and titles are no statements", "[axiomatic]") {
+  CHECK(always("C \"a model\" (* a (* nested *) comment *)\n// a line\nempty 0 as nothing"));
+  CHECK(always("\"only a string\" let r = po (* end *)"));
+}
+
+TEST_CASE("mistakes in models are named with their place and a remedy", "[axiomatic]") {
+  const auto is = [](const std::string& model, const std::string& expected) {
+    INFO(model);
+    CHECK_THAT(error_of(model), Catch::Contains(expected));
+  };
+  is("let r = po |", "test.cat:1:13: error: expected an expression, found the end of the file");
+  is("let r = (po", "test.cat:1:12: error: expected ')' or an operator");
+  is("let = po", "test.cat:1:5: error: expected a definition");
+  is("acyclic pox", "unknown name 'pox'");
+  is("acyclic pox", "did you mean 'po'?");
+  is("acyclic po | R", "'R' is a set and stands beside a relation");
+  is("acyclic [po]", "a set of events is needed, and 'po' is a relation");
+  is("acyclic R", "a relation is needed, and 'R' is a set");
+  is("let f(a, b) = a  acyclic f(po)", "a tuple of 2 is taken apart here, but this is a relation");
+  is("acyclic po(rf)", "is applied like a function and is a relation");
+  is("let rec f(r) = f(r)  acyclic f(po)", "recursion that does not converge");
+  is("let rec r = po \\ r  acyclic r", "recursion that does not converge: 'r' has no least fixpoint");
+  is("include \"no-such.cat\"", "no file 'no-such.cat' to include");
+  is("call nothing(po)", "unknown procedure 'nothing'");
+  is("(* open", "a comment that ends");
+  is("", "the model is empty");
+  is("let r = " + std::string(500, '(') + "po", "fewer than 200 levels of nesting");
+  is("let x = match po with || 'a -> po end acyclic x", "");
+  CHECK_THROWS_WITH(AxiomaticModel("hrf-indirekt"), Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THROWS_WITH(AxiomaticModel("/no/such/model.cat"), Catch::Contains("no such file"));
+}
+
+TEST_CASE("a file that includes itself is refused", "[axiomatic]") {
+  const fs::path folder = fs::temp_directory_path() / "lockstep-circular-include";
+  fs::create_directories(folder);
+  std::ofstream(folder / "a.cat") << "include \"b.cat\"\n";
+  std::ofstream(folder / "b.cat") << "include \"a.cat\"\n";
+  CHECK_THROWS_WITH(AxiomaticModel((folder / "a.cat").string()), Catch::Contains("includes itself"));
+  fs::remove_all(folder);
+}
+
+TEST_CASE("the models tell the shapes apart that they are known for", "[axiomatic]") {
+  const auto shape = [](const std::string& columns, const std::string& condition) {
+    return hrf("x = 0; y = 0;", columns, condition);
+  };
+  const LitmusTest sb = shape(
+      " P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n st.relaxed.agent x, 1 | st.relaxed.agent y, 1 ;\n"
+      " ld.relaxed.agent r0, y | ld.relaxed.agent r0, x ;\n",
+      "exists (P0:r0 == 0 /\\ P1:r0 == 0)");
+  const LitmusTest mp = shape(
+      " P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n st.relaxed.agent x, 1 | ld.relaxed.agent r0, y ;\n"
+      " st.relaxed.agent y, 1 | ld.relaxed.agent r1, x ;\n",
+      "exists (P1:r0 == 1 /\\ P1:r1 == 0)");
+  const LitmusTest lb = shape(
+      " P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n ld.relaxed.agent r0, x | ld.relaxed.agent r0, y ;\n"
+      " st.relaxed.agent y, 1 | st.relaxed.agent x, 1 ;\n",
+      "exists (P0:r0 == 1 /\\ P1:r0 == 1)");
+  CHECK(observed("sc", sb) == Observation::never);
+  CHECK(observed("tso", sb) == Observation::sometimes);
+  CHECK(observed("tso", mp) == Observation::never);
+  CHECK(observed("rmo", mp) == Observation::sometimes);
+  CHECK(observed("rmo", lb) == Observation::sometimes);
+  CHECK(observed("rc11", lb) == Observation::never);
+  CHECK(observed("ptx-v6.0", lb) == Observation::sometimes);
+}
+
+TEST_CASE("two roads to one answer: SC outcomes by exploration and by the sc model", "[axiomatic]") {
+  const AxiomaticModel sc("sc");
+  std::size_t compared = 0;
+  for (const auto& test : shipped_tests()) {
+    const ModelRun run = judge(*test, sc);
+    INFO(test->file << " " << run.message);
+    REQUIRE(run.status == RunStatus::complete);
+    if (run.cut) continue;
+    const SystemRun explored = run_on_system(*test, subject_named("sc"), {});
+    if (failed(explored.status)) continue;
+    REQUIRE(explored.status == RunStatus::complete);
+    std::vector<Outcome> allowed;
+    for (const AllowedOutcome& one : run.outcomes) allowed.push_back(one.outcome);
+    CHECK(allowed == explored.outcomes);
+    ++compared;
+  }
+  CHECK(compared > 250);
+}
+
+TEST_CASE("two roads to one answer: races by exploration and by the cat models", "[axiomatic]") {
+  const std::vector<std::pair<RaceModel, std::string>> roads{
+      {RaceModel::drf, "drf"},
+      {RaceModel::hrf_direct, "hrf-direct"},
+      {RaceModel::hrf_indirect, "hrf-indirect"},
+      {RaceModel::hrf_relaxed_direct, "hrf-relaxed-direct"},
+      {RaceModel::hrf_relaxed_indirect, "hrf-relaxed"}};
+  std::size_t compared = 0;
+  for (const auto& [race_model, name] : roads) {
+    const AxiomaticModel model(name);
+    for (const auto& test : shipped_tests()) {
+      const ModelRun run = judge(*test, model);
+      INFO(test->file << " under " << name << " " << run.message);
+      REQUIRE(run.status == RunStatus::complete);
+      if (run.cut) continue;
+      RaceOptions options;
+      options.models = {race_model};
+      options.readings = {SyncReading::same_location};
+      const RaceReport report = analyse_races(test->program, options);
+      const RaceAnswer answer = report.of(race_model, SyncReading::same_location).answer;
+      if (answer == RaceAnswer::not_judged) continue;
+      const std::vector<std::string> raised = run.raised_flags();
+      const bool races = std::find(raised.begin(), raised.end(), "race") != raised.end();
+      CHECK(races == (answer == RaceAnswer::race));
+      ++compared;
+    }
+  }
+  CHECK(compared > 1200);
+}
+
+TEST_CASE("a forbidden outcome comes with the check that fails and its cycle", "[axiomatic]") {
+  const LitmusTest test = hrf("x = 0; flag = 0;",
+                              " P0@wg 0,agent 0          | P1@wg 1,agent 0           ;\n"
+                              " st x, 1                  | ld.acquire.agent r0, flag ;\n"
+                              " st.release.agent flag, 1 | ld r1, x                  ;\n",
+                              "exists (P1:r0 == 1 /\\ P1:r1 == 0)");
+  const auto candidate = find_candidate(test, AxiomaticModel("sc"), {1, 0});
+  REQUIRE(candidate != nullptr);
+  REQUIRE(candidate->failures.size() == 1);
+  CHECK(candidate->failures[0].label == "sc");
+  CHECK(candidate->failures[0].cycle.size() == 4);
+  const std::string dot = candidate_dot(test, *candidate, "title");
+  for (const std::string edge : {"label=\"po\"", "label=\"rf\"", "label=\"fr\"", "penwidth"}) {
+    CHECK_THAT(dot, Catch::Contains(edge));
+  }
+  CHECK(find_candidate(test, AxiomaticModel("sc"), {7, 7}) == nullptr);
+}
+
+TEST_CASE("loops: an idle iteration more says nothing new, a bound that bites is reported", "[axiomatic]") {
+  const LitmusTest spin = hrf("x = 0; flag = 0;",
+                              " P0@wg 0,agent 0          | P1@wg 1,agent 0           ;\n"
+                              " st x, 1                  | LOOP:                     ;\n"
+                              " st.release.agent flag, 1 | ld.acquire.agent r0, flag ;\n"
+                              "                          | bne r0, 1, LOOP           ;\n"
+                              "                          | ld r1, x                  ;\n",
+                              "exists (P1:r1 == 0)");
+  CHECK(observed("hrf-direct", spin) == Observation::never);
+  const LitmusTest counting = hrf("x = 0;",
+                                  " P0@wg 0,agent 0                 ;\n LOOP:                          ;\n"
+                                  " atom.relaxed.agent.add r0, x, 1 ;\n bne r0, 4, LOOP                ;\n",
+                                  "exists (x == 5)");
+  const ModelRun run = judge(counting, AxiomaticModel("sc"));
+  CHECK(run.cut);
+  CHECK_FALSE(run.observation().has_value());
+  JudgeOptions more;
+  more.unroll.iterations = 5;
+  CHECK(judge(counting, AxiomaticModel("sc"), more).observation() == Observation::always);
+}
