@@ -352,6 +352,7 @@ class Compiler {
     if (b == Base::rf) node.stage = Stage::reads_from;
     if (b == Base::co) node.stage = Stage::coherence;
     if (b == Base::sync_fence) node.stage = Stage::others;
+    node.antitone = node.stage == Stage::fixed_by_events;
     return add(node);
   }
   Value base_value(Base b) { return value(base(b)); }
@@ -366,12 +367,14 @@ class Compiler {
     if (at(node).recursion >= 0) return 0;
     return static_cast<std::uint8_t>(0xFU << (static_cast<unsigned>(at(node).stage) + 1U));
   }
+  bool grows(int node) { return ((at(node).monotone >> static_cast<unsigned>(Stage::coherence)) & 1U) != 0; }
   int binary(Op op, int a, int b, bool set) {
     Node node{.op = op, .set = set};
     node.a = a;
     node.b = b;
     node.stage = std::max(at(a).stage, at(b).stage);
     node.monotone = at(a).monotone & (op == Op::difference ? settled(b) : at(b).monotone);
+    node.antitone = at(a).antitone && (op == Op::difference ? grows(b) : at(b).antitone);
     return add(node);
   }
   int unary(Op op, int a, bool set) {
@@ -379,6 +382,7 @@ class Compiler {
     node.a = a;
     node.stage = at(a).stage;
     node.monotone = at(a).monotone;
+    node.antitone = op == Op::complement ? grows(a) : at(a).antitone;
     if (op == Op::complement) node.monotone = settled(a);
     return add(node);
   }
@@ -977,6 +981,7 @@ class Compiler {
     for (const Binding* b : relations) {
       Node node{.op = Op::variable, .set = sets};
       node.recursion = index;
+      node.antitone = false;
       variables.push_back(add(node));
       bind(env, b->pattern.names.front(), value(variables.back()));
     }
@@ -994,6 +999,7 @@ class Compiler {
       node.a = variables[i];
       node.stage = at(variables[i]).stage;
       node.monotone = at(variables[i]).monotone;
+      node.antitone = false;
       node.recursion = plan_.recursions[static_cast<std::size_t>(index)].outer;
       bind(env, relations[i]->pattern.names.front(), value(add(node)));
     }
@@ -1166,6 +1172,7 @@ class Compiler {
     }
     plan_.choices.push_back(std::move(choice));
     Node node{.op = Op::choice};
+    node.antitone = false;
     node.a = static_cast<int>(plan_.choices.size()) - 1;
     node.stage = Stage::others;
     node.monotone = monotone;

@@ -110,6 +110,7 @@ struct Node {
   bool set = false;
   // By stage: grows with what is chosen at that stage and later, all that is chosen before being settled.
   std::uint8_t monotone = 0xF;
+  bool antitone = true;  // shrinks with everything that is chosen; what nothing changes does both
   Stage stage = Stage::fixed_by_events;
   int a = -1;
   int b = -1;

@@ -85,6 +85,7 @@ class Search {
         if (cat::prunes(plan, check, stage)) pruning.push_back(&check);
       }
     }
+    if (plan.partial_coherence) find_pairs_to_relate();
     choose_coherence(0);
   }
 
@@ -147,7 +148,7 @@ class Search {
       choose_run(0);
       return;
     }
-    if (plan_->partial_coherence) {
+    if (plan_->partial_coherence && !is_total_[location]) {
       relate(location, 0, 1);
     } else {
       order(location, writes[location].size(), 0);
@@ -176,33 +177,88 @@ class Search {
   void relate(std::size_t location, std::size_t i, std::size_t j) {
     const auto& writes = execution_->writes[location];
     if (j == writes.size()) {
-      if (i + 2 >= writes.size()) {
-        if (is_transitive(location)) choose_coherence(location + 1);
-        return;
-      }
+      if (i + 2 >= writes.size()) return choose_coherence(location + 1);
       return relate(location, i + 1, i + 2);
     }
     const int a = writes[i];
     const int b = writes[j];
     for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
       ev_.put(ev_.co(x), y);
-      if (!forbidden_in(cat::Stage::coherence)) relate(location, i, j + 1);
+      if (is_transitive(writes, i, j) && !forbidden_in(cat::Stage::coherence)) relate(location, i, j + 1);
       ev_.drop(ev_.co(x), y);
       if (stopped_) return;
     }
-    relate(location, i, j + 1);
+    if (!must_relate_[static_cast<std::size_t>(a) * static_cast<std::size_t>(execution_->size()) +
+                      static_cast<std::size_t>(b)] &&
+        is_transitive(writes, i, j)) {
+      relate(location, i, j + 1);
+    }
   }
-  bool is_transitive(std::size_t location) {
-    const auto& writes = execution_->writes[location];
-    for (const int a : writes) {
-      for (const int b : writes) {
-        if (!ev_.has(ev_.co(a), b)) continue;
-        for (const int c : writes) {
-          if (ev_.has(ev_.co(b), c) && !ev_.has(ev_.co(a), c)) return false;
-        }
+  // With the writes whose relations to both are already chosen.
+  bool is_transitive(const std::vector<int>& writes, std::size_t i, std::size_t j) {
+    const auto before = [&](int x, int y) { return ev_.has(ev_.co(x), y); };
+    const int a = writes[i];
+    const int b = writes[j];
+    for (std::size_t k = 0; k < i; ++k) {
+      const int c = writes[k];
+      const auto broken = [&](int x, int y, int z) { return before(x, y) && before(y, z) && !before(x, z); };
+      if (broken(a, b, c) || broken(a, c, b) || broken(b, a, c) || broken(b, c, a) || broken(c, a, b) ||
+          broken(c, b, a)) {
+        return false;
       }
     }
     return true;
+  }
+
+  // The pairs of writes that some check of coherence alone wants related: it fails though all others are,
+  // both ways.
+  void find_pairs_to_relate() {
+    const auto n = static_cast<std::size_t>(execution_->size());
+    must_relate_.assign(n * n, false);
+    is_total_.assign(execution_->writes.size(), false);
+    std::vector<const cat::Check*> checks;
+    for (const cat::Check& check : plan_->checks) {
+      const cat::Node& node = plan_->nodes[static_cast<std::size_t>(check.node)];
+      if (!check.flag && !check.negated && node.antitone && node.stage == cat::Stage::coherence)
+        checks.push_back(&check);
+    }
+    if (checks.empty() || !prune_ || cut_) return;
+    const auto each_pair = [&](const auto& use) {
+      for (const auto& writes : execution_->writes) {
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+          for (std::size_t j = i + 1; j < writes.size(); ++j) use(writes[i], writes[j]);
+        }
+      }
+    };
+    const auto relate_both = [&](int a, int b) {
+      ev_.put(ev_.co(a), b);
+      ev_.put(ev_.co(b), a);
+    };
+    const auto separate = [&](int a, int b) {
+      ev_.drop(ev_.co(a), b);
+      ev_.drop(ev_.co(b), a);
+    };
+    each_pair(relate_both);
+    each_pair([&](int a, int b) {
+      separate(a, b);
+      ev_.evaluate(plan_->late[1]);
+      const bool needed =
+          std::any_of(checks.begin(), checks.end(), [&](const auto* check) { return !ev_.holds(*check); });
+      must_relate_[static_cast<std::size_t>(a) * n + static_cast<std::size_t>(b)] = needed;
+      relate_both(a, b);
+    });
+    each_pair(separate);
+    for (std::size_t l = 0; l < execution_->writes.size(); ++l) {
+      const auto& writes = execution_->writes[l];
+      bool all = true;
+      for (std::size_t i = 0; i < writes.size(); ++i) {
+        for (std::size_t j = i + 1; j < writes.size(); ++j) {
+          all = all &&
+                must_relate_[static_cast<std::size_t>(writes[i]) * n + static_cast<std::size_t>(writes[j])];
+        }
+      }
+      is_total_[l] = all;
+    }
   }
 
   // ---- values and reads-from
@@ -421,6 +477,8 @@ class Search {
   std::vector<std::size_t> run_of_;
   std::vector<const std::int32_t*> registers_;
   std::vector<std::int32_t> memory_;
+  std::vector<bool> must_relate_;  // by pair of writes, in a partial coherence order
+  std::vector<bool> is_total_;     // by location: all pairs must
   std::vector<int> sc_fences_;
   std::vector<int> permutation_;
   std::vector<std::vector<Word>> last_fence_order_;
