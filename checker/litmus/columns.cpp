@@ -640,10 +640,11 @@ class ColumnReader : public TestReader {
   }
 
   void check_barrier(const std::vector<WrittenOperand>& operands, const Instruction& instruction) const {
-    if (!instruction.a.is_register &&
-        (instruction.a.value < 0 || instruction.a.value >= barriers_of_a_site)) {
+    const std::int32_t number = instruction.a.is_register ? 0 : instruction.a.value;
+    if (number < 0 || (is_ptx() && number >= barriers_of_a_site)) {
       source_.fail(operands[0].word.place,
-                   "the number of a barrier is from 0 to " + std::to_string(barriers_of_a_site - 1));
+                   is_ptx() ? "the number of a barrier is from 0 to " + std::to_string(barriers_of_a_site - 1)
+                            : "the number of a barrier is negative");
     }
     if (operands.size() > 1 && !instruction.b.is_register && instruction.b.value < 1) {
       source_.fail(operands[1].word.place, "a barrier has one participant at least",

@@ -452,6 +452,11 @@ ConditionTerm TestReader::resolve_register() {
   if (!known && dialect_ == Dialect::ptx && is_register_name(reference_.name.text)) {
     known = register_of(thread, reference_.name);
   }
+  const std::pair<std::size_t, std::string> pointer{index, std::string(reference_.name.text)};
+  if (!known && std::find(pointers_.begin(), pointers_.end(), pointer) != pointers_.end()) {
+    known = register_of(thread, reference_.name);
+    thread.initial_values[*known] = some_address;
+  }
   if (!known) {
     source_.fail(reference_.name.place, thread.name + " has no register " + in_quotes(reference_.name.text),
                  suggestion(reference_.name.text, thread.registers));
