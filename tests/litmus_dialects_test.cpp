@@ -68,8 +68,8 @@ std::string hint_of(const std::string& text) {
 }
 
 std::string quoted(const LitmusTest& test) {
-  return "HRF t\n" + print_program(test.program) + "filter " + print(test.filter, test.program) +
-         "\nexists " + test.condition_text + "\n";
+  return "HRF " + test.name + "\n" + print_program(test.program) + "filter " +
+         print(test.filter, test.program) + "\nexists " + test.condition_text + "\n";
 }
 
 std::vector<std::filesystem::path> samples() {
@@ -186,6 +186,12 @@ TEST_CASE("PTX: heads carry what they like, and questions may be bare or missing
   const LitmusTest none = parse("PTX t\n{ }\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\n");
   CHECK(none.quantifier == Quantifier::forall);
   CHECK(none.condition_text == "(true)");
+}
+
+TEST_CASE("PTX: an initial value may be said twice, if it is the same") {
+  CHECK(code(ptx("", " P0@cta 0,gpu 0", "x = 1; x = 1; P0:r0 = 2; 0:r0 = 2;")).empty());
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 1; x = 2;")) == "'x' is initialised twice");
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "P0:r0 = 1; 0:r0 = 2;")) == "'r0' is initialised twice");
 }
 
 TEST_CASE("PTX: what is refused is named") {

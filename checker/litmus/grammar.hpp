@@ -137,10 +137,11 @@ struct reference
 // The head. In other dialects than HRF anything may stand between the name and the initial state.
 struct dialect : plus<sor<identifier_other, one<'-', '+', '.'>>> {};
 struct slash : seq<one<'/'>, not_at<one<'/'>>> {};
-struct name_character : sor<identifier_other, one<'-', '+', '.', '@', '&', '\'', '[', ']', ',', ':'>, slash,
-                            peg::range<static_cast<char>(0x80), static_cast<char>(0xFF)>> {};
-struct name_here : seq<loose, plus<peg::not_one<' ', '\t', '\r', '\n', '{', '"'>>> {};
-struct name : sor<name_here, plus<name_character>> {};
+struct name_end : sor<one<'{', '"'>, string<'/', '/'>, string<'/', '*'>, string<'(', '*'>> {};
+struct name_character
+    : seq<not_at<name_end>,
+          sor<peg::range<'!', '~'>, peg::range<static_cast<char>(0x80), static_cast<char>(0xFF)>>> {};
+struct name : plus<name_character> {};
 struct doc : seq<one<'"'>, peg::until<one<'"'>>> {};
 struct closed_doc : at<doc> {};
 struct doc_string : seq<at<one<'"'>>, must<closed_doc>, doc> {};

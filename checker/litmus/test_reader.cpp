@@ -188,7 +188,8 @@ void TestReader::initialise_location() {
   const std::size_t known = program().locations.size();
   const std::size_t first = location(reference_.name, reference_.bracketed);
   initialised_.resize(program().locations.size(), false);
-  if (initialised_[first]) source_.fail(reference_.name.place, twice(reference_.name));
+  if (initialised_[first] && !is_same_again(first))
+    source_.fail(reference_.name.place, twice(reference_.name));
   const int size = reference_.element ? source_.constant(*reference_.element) : 1;
   if (size < 1) source_.fail(reference_.element->place, "an array has one element at least");
   if (static_cast<std::size_t>(size) < initial_values_.size()) {
@@ -215,6 +216,12 @@ void TestReader::initialise_location() {
     element.initial_value = value < initial_values_.size() ? initial_values_[value] : 0;
   }
   program().locations[first].array = size;
+}
+
+// People's tests say some things twice. That is no mistake where it is the same.
+bool TestReader::is_same_again(std::size_t location) const {
+  const std::int32_t value = initial_values_.empty() ? 0 : initial_values_.front();
+  return is_loose() && !reference_.element && program().locations[location].initial_value == value;
 }
 
 void TestReader::block_member(const Word& word, bool bracketed) {
@@ -315,6 +322,10 @@ void TestReader::initialise_register(std::size_t index, const InitialRegister& i
   std::pair<std::size_t, std::string> which{index, std::string(name.text)};
   if (std::find(registers_initialised_.begin(), registers_initialised_.end(), which) !=
       registers_initialised_.end()) {
+    const auto known = find_register(program().threads[index], name.text);
+    const bool same =
+        known && !initial.address && program().threads[index].initial_values[*known] == initial.value;
+    if (is_loose() && same) return;
     source_.fail(name.place, twice(name));
   }
   registers_initialised_.push_back(which);

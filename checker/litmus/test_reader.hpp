@@ -154,6 +154,7 @@ class TestReader {
   void add_expected_race();
   void add_expectation();
   void initialise_location();
+  [[nodiscard]] bool is_same_again(std::size_t location) const;
   void check_register_name(const Word& word) const;
   void number_blocks();
   [[nodiscard]] ConditionTerm resolve();
