@@ -383,6 +383,14 @@ TEST_CASE("C: elements of arrays are locations, and computed ones have an index"
         "ld r0, y\nld %_0, x[2]\nst x[1], %_0\nst.sc.system x[r0], 1\nadd %_0, r0, 1\nld %_1, x[1]\n"
         "st x[%_0], %_1\nst.sc.system x[r0], 2");
   CHECK(parse(text).condition_text == "([x[1]]=5)");
+  const auto with_array = [](const std::string& body) {
+    return code("C t\n{ int x[3]; }\nP0 (atomic_int* x) { int r0 = 0; " + body + " }\nexists (true)");
+  };
+  CHECK(with_array("x[r0 + 1] += 2 * r0;") ==
+        "mov r0, 0\nadd %_0, r0, 1\nld %_1, x[%_0]\nmul %_2, 2, r0\nadd %_1, %_1, %_2\nst x[%_0], %_1");
+  CHECK(with_array("r0 = SCAS(x, x + r0, 1);") ==
+        "mov r0, 0\nld %_0, x[r0]\natom.sc.system.cas %_1, x, %_0, 1\neq %_2, %_1, %_0\nbne %_2, 0, L6\n"
+        "st x[r0], %_1\nmov r0, %_2");
   CHECK(message_of(c("*(x + 1) = 2;")) == "'x' has no element 1");
 }
 

@@ -409,7 +409,7 @@ class CodeWriter {
       store(address, stored, target.word);
       return;
     }
-    const Operand old = load(address, std::nullopt, target.word);
+    const Operand old = load_keeping(address, target.word);
     const Operand operand = value(s.expressions[1]);
     store(address, combine(old, symbol, operand, std::nullopt, s.word), target.word);
   }
@@ -424,7 +424,7 @@ class CodeWriter {
       return;
     }
     const Address address = lvalue(s.expressions[0]);
-    const Operand old = load(address, std::nullopt, target.word);
+    const Operand old = load_keeping(address, target.word);
     store(address, combine(old, symbol, constant_of(1), std::nullopt, s.word), target.word);
   }
 
@@ -896,8 +896,7 @@ class CodeWriter {
     const Address to = address(e.operands[0]);
     const Expected with = expected(e.operands[1]);
     const Operand desired = value(e.operands[2]);
-    const Operand compared =
-        with.variable ? in_register(*with.variable) : load_expected(with.address, e.word);
+    const Operand compared = with.variable ? in_register(*with.variable) : load_keeping(with.address, e.word);
     release(desired);
     release(to.index);
     const Operand old = in_register(temporary(e.word));
@@ -915,7 +914,8 @@ class CodeWriter {
     const int end = new_label();
     std::optional<Operand> success;
     if (wanted) {
-      const bool aside = into && with.variable == into;
+      // What is needed after the success is known must not be overwritten by it.
+      const bool aside = into && (with.variable == into || with.address.index == in_register(*into));
       success = in_register(place_for(aside ? std::nullopt : into, e.word));
       Instruction& compare = emit(Opcode::arithmetic, e.word);
       compare.arithmetic = ArithmeticFunction::equal;
@@ -939,8 +939,8 @@ class CodeWriter {
     return success;
   }
 
-  // As load(), but the address is needed again.
-  Operand load_expected(const Address& address, const Word& word) {
+  // A plain load whose address is needed again.
+  Operand load_keeping(const Address& address, const Word& word) {
     const int destination = temporary(word);
     Instruction& instruction = emit(Opcode::load, word);
     set_address(instruction, address);
