@@ -24,10 +24,6 @@ constexpr std::array all_rmws{RmwFunction::exchange, RmwFunction::compare_swap, 
                               RmwFunction::subtract, RmwFunction::increment,    RmwFunction::bit_and,
                               RmwFunction::bit_or,   RmwFunction::bit_xor,      RmwFunction::minimum,
                               RmwFunction::maximum};
-constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
-                                     Comparison::less,    Comparison::greater_equal,
-                                     Comparison::greater, Comparison::less_equal};
-
 // The value that a word stands for, among those that some instruction can have.
 template <typename Values>
 std::optional<typename Values::value_type> value_of(std::string_view word, const Values& values) {

@@ -10,10 +10,6 @@
 namespace lockstep::litmus {
 namespace {
 
-constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
-                                     Comparison::less,    Comparison::greater_equal,
-                                     Comparison::greater, Comparison::less_equal};
-
 constexpr std::int32_t some_address = 0x1000;  // any value that is not 0
 
 std::string twice(const Word& word) {
