@@ -24,10 +24,6 @@ constexpr std::array all_rmws{RmwFunction::exchange, RmwFunction::compare_swap, 
                               RmwFunction::subtract, RmwFunction::increment,    RmwFunction::bit_and,
                               RmwFunction::bit_or,   RmwFunction::bit_xor,      RmwFunction::minimum,
                               RmwFunction::maximum};
-constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
-                                     Comparison::less,    Comparison::greater_equal,
-                                     Comparison::greater, Comparison::less_equal};
-
 // The value that a word stands for, among those that some instruction can have.
 template <typename Values>
 std::optional<typename Values::value_type> value_of(std::string_view word, const Values& values) {
@@ -640,10 +636,11 @@ class ColumnReader : public TestReader {
   }
 
   void check_barrier(const std::vector<WrittenOperand>& operands, const Instruction& instruction) const {
-    if (!instruction.a.is_register &&
-        (instruction.a.value < 0 || instruction.a.value >= barriers_of_a_site)) {
+    const std::int32_t number = instruction.a.is_register ? 0 : instruction.a.value;
+    if (number < 0 || (is_ptx() && number >= barriers_of_a_site)) {
       source_.fail(operands[0].word.place,
-                   "the number of a barrier is from 0 to " + std::to_string(barriers_of_a_site - 1));
+                   is_ptx() ? "the number of a barrier is from 0 to " + std::to_string(barriers_of_a_site - 1)
+                            : "the number of a barrier is negative");
     }
     if (operands.size() > 1 && !instruction.b.is_register && instruction.b.value < 1) {
       source_.fail(operands[1].word.place, "a barrier has one participant at least",

@@ -71,8 +71,9 @@ struct nested_comment {
 
 struct comment : seq<at<string<'(', '*'>>, must<nested_comment>> {};
 struct line_comment : seq<string<'/', '/'>, star<peg::not_one<'\n'>>> {};
-struct end_of_block_comment : peg::until<string<'*', '/'>> {};
-struct block_comment : seq<string<'/', '*'>, must<end_of_block_comment>> {};
+struct whole_block_comment : seq<string<'/', '*'>, peg::until<string<'*', '/'>>> {};
+struct closed_block_comment : at<whole_block_comment> {};
+struct block_comment : seq<at<string<'/', '*'>>, must<closed_block_comment>, whole_block_comment> {};
 struct ws : star<sor<plus<peg::space>, line_comment, block_comment, comment>> {};
 struct same_line : star<peg::blank> {};
 
@@ -136,8 +137,10 @@ struct reference
 // The head. In other dialects than HRF anything may stand between the name and the initial state.
 struct dialect : plus<sor<identifier_other, one<'-', '+', '.'>>> {};
 struct slash : seq<one<'/'>, not_at<one<'/'>>> {};
-struct name_character : sor<identifier_other, one<'-', '+', '.', '@', '&', '\'', '[', ']', ',', ':'>, slash,
-                            peg::range<static_cast<char>(0x80), static_cast<char>(0xFF)>> {};
+struct name_end : sor<one<'{', '"'>, string<'/', '/'>, string<'/', '*'>, string<'(', '*'>> {};
+struct name_character
+    : seq<not_at<name_end>,
+          sor<peg::range<'!', '~'>, peg::range<static_cast<char>(0x80), static_cast<char>(0xFF)>>> {};
 struct name : plus<name_character> {};
 struct doc : seq<one<'"'>, peg::until<one<'"'>>> {};
 struct closed_doc : at<doc> {};
@@ -254,7 +257,7 @@ struct asked : seq<star<sor<locations, filter>, ws>, sor<no_condition, seq<must<
 
 // clang-format off
 template <> inline constexpr Expectation expectation<grammar::nested_comment>{"a comment that ends", "close it with '*)'"};
-template <> inline constexpr Expectation expectation<grammar::end_of_block_comment>{"the end of the comment", "close it with '*/'"};
+template <> inline constexpr Expectation expectation<grammar::closed_block_comment>{"a comment that ends", "close it with '*/'"};
 template <> inline constexpr Expectation expectation<grammar::dialect>{"a dialect such as HRF"};
 template <> inline constexpr Expectation expectation<grammar::name>{"the name of the test after its dialect"};
 template <> inline constexpr Expectation expectation<grammar::closed_doc>{"a doc string that ends", "close it with '\"'"};

@@ -101,10 +101,17 @@ auto find_in(const Table& table, std::string_view name) {
   return std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name; });
 }
 
-// What the reading side of an RMW's order is: the order of a compare-and-swap that fails.
+// An order's part for what only reads: a load, or a compare-and-swap that fails. C calls a load that releases
+// undefined; herd and the suites take it for one that does not.
 Order reading_part(Order order) {
   if (order == Order::acq_rel) return Order::acquire;
   return order == Order::release ? Order::relaxed : order;
+}
+
+// The same for a store.
+Order writing_part(Order order) {
+  if (order == Order::acq_rel) return Order::release;
+  return order == Order::acquire ? Order::relaxed : order;
 }
 
 // ---- Operators ----
@@ -257,9 +264,10 @@ class CodeWriter {
     Names names;
     for (const int index : declared_) names.push_back(thread_.registers[static_cast<Index>(index)]);
     for (const Parameter& parameter : kernel_.parameters) names.emplace_back(parameter.name.text);
-    const std::string meant = suggestion(word.text, names);
-    source_.fail(word.place, "unknown variable " + in_quotes(word.text) + " in " + thread_.name,
-                 meant.empty() ? "declare it: int " + std::string(word.text) + ";" : meant);
+    const std::string meant = nearest(word.text, names);
+    source_.fail(
+        word.place, "unknown variable " + in_quotes(word.text) + " in " + thread_.name,
+        meant.empty() ? "declare it: int " + std::string(word.text) + ";" : "did you mean '" + meant + "'?");
   }
 
   int temporary(const Word& word) {
@@ -401,7 +409,7 @@ class CodeWriter {
       store(address, stored, target.word);
       return;
     }
-    const Operand old = load(address, std::nullopt, target.word);
+    const Operand old = load_keeping(address, target.word);
     const Operand operand = value(s.expressions[1]);
     store(address, combine(old, symbol, operand, std::nullopt, s.word), target.word);
   }
@@ -416,7 +424,7 @@ class CodeWriter {
       return;
     }
     const Address address = lvalue(s.expressions[0]);
-    const Operand old = load(address, std::nullopt, target.word);
+    const Operand old = load_keeping(address, target.word);
     store(address, combine(old, symbol, constant_of(1), std::nullopt, s.word), target.word);
   }
 
@@ -773,20 +781,20 @@ class CodeWriter {
         barrier(e, label);
         return std::nullopt;
       case Act::load: {
-        const How how = read_how(e, 1, is_explicit, "a load", {Order::relaxed, Order::acquire, Order::sc});
-        return load(address(e.operands[0]), into, e.word, {how.order, how.scope});
+        const How how = read_how(e, 1, is_explicit);
+        return load(address(e.operands[0]), into, e.word, {reading_part(how.order), how.scope});
       }
       case Act::initialise:
       case Act::store:
       case Act::clear: {
         const bool clears = function->act == Act::clear;
         const bool initialises = function->act == Act::initialise;
-        const How how = read_how(e, clears ? 1 : 2, is_explicit, "a store",
-                                 {Order::relaxed, Order::release, Order::sc}, initialises);
+        const How how = read_how(e, clears ? 1 : 2, is_explicit);
         const Address to = address(e.operands[0]);
         const Operand stored = clears ? constant_of(0) : value(e.operands[1]);
-        store(to, stored, e.word,
-              {initialises ? Order::plain : how.order, initialises ? Scope::system : how.scope});
+        store(
+            to, stored, e.word,
+            {initialises ? Order::plain : writing_part(how.order), initialises ? Scope::system : how.scope});
         return std::nullopt;
       }
       case Act::rmw:
@@ -810,11 +818,7 @@ class CodeWriter {
                      : "did you mean '" + meant + "'?");
   }
 
-  static constexpr std::initializer_list<Order> any_order{Order::relaxed, Order::acquire, Order::release,
-                                                          Order::acq_rel, Order::sc};
-
-  How read_how(const Expression& e, Index first, bool is_explicit, const std::string& what,
-               std::initializer_list<Order> allowed, bool plain = false) const {
+  How read_how(const Expression& e, Index first, bool is_explicit) const {
     const Index count = e.operands.size();
     const bool wrong = is_explicit ? count != first + 1 && count != first + 2 : count != first;
     if (wrong) {
@@ -824,9 +828,8 @@ class CodeWriter {
     }
     How how;
     how.scope = rules_.scope;
-    if (!is_explicit || plain) return how;
+    if (!is_explicit) return how;
     how.order = order(e.operands[first]);
-    check_order(e.operands[first], how.order, what, allowed);
     if (count == first + 2) how.scope = scope(e.operands[first + 1]);
     return how;
   }
@@ -834,12 +837,6 @@ class CodeWriter {
   [[noreturn]] void fail_count(const Expression& e, const std::string& wanted) const {
     source_.fail(e.word.place, in_quotes(e.word.text) + " takes " + wanted + ", found " +
                                    std::to_string(e.operands.size()));
-  }
-
-  void check_order(Index index, Order order, const std::string& what,
-                   std::initializer_list<Order> allowed) const {
-    if (std::find(allowed.begin(), allowed.end(), order) != allowed.end()) return;
-    source_.fail(at(index).word.place, what + " can't be " + std::string(at(index).word.text));
   }
 
   // The entry of a table that an argument names.
@@ -857,7 +854,7 @@ class CodeWriter {
   std::optional<Operand> rmw(const Expression& e, const Function& function, bool is_explicit,
                              std::optional<int> into, bool wanted) {
     const bool sets = function.act == Act::test_and_set;
-    const How how = read_how(e, sets ? 1 : 2, is_explicit, "an RMW", any_order);
+    const How how = read_how(e, sets ? 1 : 2, is_explicit);
     const Address to = address(e.operands[0]);
     const Operand operand = sets ? constant_of(1) : value(e.operands[1]);
     release(operand);
@@ -899,8 +896,7 @@ class CodeWriter {
     const Address to = address(e.operands[0]);
     const Expected with = expected(e.operands[1]);
     const Operand desired = value(e.operands[2]);
-    const Operand compared =
-        with.variable ? in_register(*with.variable) : load_expected(with.address, e.word);
+    const Operand compared = with.variable ? in_register(*with.variable) : load_keeping(with.address, e.word);
     release(desired);
     release(to.index);
     const Operand old = in_register(temporary(e.word));
@@ -918,7 +914,8 @@ class CodeWriter {
     const int end = new_label();
     std::optional<Operand> success;
     if (wanted) {
-      const bool aside = into && with.variable == into;
+      // What is needed after the success is known must not be overwritten by it.
+      const bool aside = into && (with.variable == into || with.address.index == in_register(*into));
       success = in_register(place_for(aside ? std::nullopt : into, e.word));
       Instruction& compare = emit(Opcode::arithmetic, e.word);
       compare.arithmetic = ArithmeticFunction::equal;
@@ -942,8 +939,8 @@ class CodeWriter {
     return success;
   }
 
-  // As load(), but the address is needed again.
-  Operand load_expected(const Address& address, const Word& word) {
+  // A plain load whose address is needed again.
+  Operand load_keeping(const Address& address, const Word& word) {
     const int destination = temporary(word);
     Instruction& instruction = emit(Opcode::load, word);
     set_address(instruction, address);
@@ -962,8 +959,7 @@ class CodeWriter {
     how.scope = rules_.scope;
     if (!ordered) return how;
     how.order = order(e.operands[3]);
-    how.failure = order(e.operands[4]);
-    check_order(e.operands[4], how.failure, "a failure", {Order::relaxed, Order::acquire, Order::sc});
+    how.failure = reading_part(order(e.operands[4]));
     if (count == 6) how.scope = scope(e.operands[5]);
     return how;
   }
@@ -1039,14 +1035,14 @@ class CodeWriter {
 }  // namespace
 
 bool is_type_word(std::string_view word) {
-  constexpr std::array<std::string_view, 26> known{
-      "int",       "unsigned",   "signed",      "long",        "short",       "char",     "bool",
-      "_Bool",     "uint",       "ulong",       "ushort",      "uchar",       "volatile", "const",
-      "register",  "restrict",   "global",      "local",       "__global",    "__local",  "private",
-      "__private", "atomic_int", "atomic_uint", "atomic_long", "atomic_ulong"};
+  constexpr auto known = std::to_array<std::string_view>(
+      {"int",        "unsigned",    "signed",      "long",         "short",       "char",
+       "bool",       "_Bool",       "__int128",    "uint",         "ulong",       "ushort",
+       "uchar",      "volatile",    "const",       "register",     "restrict",    "_Atomic",
+       "global",     "local",       "private",     "__global",     "__local",     "__private",
+       "atomic_int", "atomic_uint", "atomic_long", "atomic_ulong", "atomic_bool", "atomic_flag"});
   if (std::find(known.begin(), known.end(), word) != known.end()) return true;
-  return word.ends_with("_t") ||
-         (word.starts_with("atomic_") && (word == "atomic_flag" || word == "atomic_bool"));
+  return word.ends_with("_t");  // uint32_t, atomic_size_t
 }
 
 void write_code(const Source& source, const Kernel& kernel, KernelRules& rules, Program& program) {

@@ -46,6 +46,7 @@ class KernelReader : public TestReader {
       source_.fail(word.place, in_quotes(word.text) + " is given twice");
     }
     placed_.push_back(placed);
+    rules_.scope = Scope::agent;  // a thread on a device, whatever the dialect is called
   }
 
   void placement_number(const Word& word) {
@@ -65,7 +66,7 @@ class KernelReader : public TestReader {
       source_.fail(word.place, "unknown type " + in_quotes(word.text), suggestion(word.text, usual));
     }
     if (word.text == "local" || word.text == "__local") parameter_.region = Region::local;
-    if (word.text.starts_with("atomic_")) parameter_.atomic = true;
+    if (word.text.starts_with("atomic_") || word.text == "_Atomic") parameter_.atomic = true;
     typed_ = true;
   }
   void parameter_name(const Word& word) {
@@ -361,8 +362,8 @@ struct declaration
 struct open_block : one<'{'> {};
 struct close_block : one<'}'> {};
 struct block_statement
-    : seq<open_block, cw, star<not_at<close_block>, must<wanted<nested_statement>>, cw>, must<close_block>> {
-};
+    : seq<open_block, cw, star<not_at<sor<close_block, eof>>, must<wanted<nested_statement>>, cw>,
+          must<close_block>> {};
 struct if_word : kw<'i', 'f'> {};
 struct else_part : seq<kw<'e', 'l', 's', 'e'>, cw, must<wanted<nested_statement>>> {};
 struct if_statement

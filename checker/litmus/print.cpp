@@ -8,6 +8,7 @@
 #include <string>
 
 #include "checker/litmus/test.hpp"
+#include "checker/litmus/text.hpp"
 
 namespace lockstep {
 namespace {
@@ -59,17 +60,13 @@ std::string join(const std::vector<Formula>& children, const Program& program, F
 // ---- Names ----
 
 // Registers of HRF are r0, r1, ...; those that other dialects named otherwise carry a mark.
-bool is_plain_register(const std::string& name) {
-  return name.size() > 1 && name[0] == 'r' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-}
-
 std::string register_text(const std::string& name) {
-  return is_plain_register(name) ? name : "%" + name;
+  return litmus::is_register_name(name) ? name : "%" + name;
 }
 
 // A location that is called like a register stands in brackets.
 std::string location_text(const std::string& name) {
-  return is_plain_register(name) ? "[" + name + "]" : name;
+  return litmus::is_register_name(name) ? "[" + name + "]" : name;
 }
 
 // ---- The initial state ----
@@ -225,7 +222,7 @@ std::string print_place(const Instruction& instruction, const Program& program, 
   const std::string& name = program.locations[position(instruction.location)].name;
   if (!instruction.index.is_register) return location_text(name);
   const std::string index = "[" + print_operand(instruction.index, thread) + "]";
-  return is_plain_register(name) ? "[" + name + index + "]" : name + index;
+  return litmus::is_register_name(name) ? "[" + name + index + "]" : name + index;
 }
 
 std::string print_modifiers(const Instruction& instruction) {

@@ -10,10 +10,6 @@
 namespace lockstep::litmus {
 namespace {
 
-constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
-                                     Comparison::less,    Comparison::greater_equal,
-                                     Comparison::greater, Comparison::less_equal};
-
 constexpr std::int32_t some_address = 0x1000;  // any value that is not 0
 
 std::string twice(const Word& word) {
@@ -188,7 +184,8 @@ void TestReader::initialise_location() {
   const std::size_t known = program().locations.size();
   const std::size_t first = location(reference_.name, reference_.bracketed);
   initialised_.resize(program().locations.size(), false);
-  if (initialised_[first]) source_.fail(reference_.name.place, twice(reference_.name));
+  if (initialised_[first] && !is_same_again(first))
+    source_.fail(reference_.name.place, twice(reference_.name));
   const int size = reference_.element ? source_.constant(*reference_.element) : 1;
   if (size < 1) source_.fail(reference_.element->place, "an array has one element at least");
   if (static_cast<std::size_t>(size) < initial_values_.size()) {
@@ -215,6 +212,12 @@ void TestReader::initialise_location() {
     element.initial_value = value < initial_values_.size() ? initial_values_[value] : 0;
   }
   program().locations[first].array = size;
+}
+
+// People's tests say some things twice. That is no mistake where it is the same.
+bool TestReader::is_same_again(std::size_t location) const {
+  const std::int32_t value = initial_values_.empty() ? 0 : initial_values_.front();
+  return is_loose() && !reference_.element && program().locations[location].initial_value == value;
 }
 
 void TestReader::block_member(const Word& word, bool bracketed) {
@@ -315,6 +318,10 @@ void TestReader::initialise_register(std::size_t index, const InitialRegister& i
   std::pair<std::size_t, std::string> which{index, std::string(name.text)};
   if (std::find(registers_initialised_.begin(), registers_initialised_.end(), which) !=
       registers_initialised_.end()) {
+    const auto known = find_register(program().threads[index], name.text);
+    const bool same =
+        known && !initial.address && program().threads[index].initial_values[*known] == initial.value;
+    if (is_loose() && same) return;
     source_.fail(name.place, twice(name));
   }
   registers_initialised_.push_back(which);
@@ -451,6 +458,11 @@ ConditionTerm TestReader::resolve_register() {
   // PTX declares no registers, and one that no instruction names is 0.
   if (!known && dialect_ == Dialect::ptx && is_register_name(reference_.name.text)) {
     known = register_of(thread, reference_.name);
+  }
+  const std::pair<std::size_t, std::string> pointer{index, std::string(reference_.name.text)};
+  if (!known && std::find(pointers_.begin(), pointers_.end(), pointer) != pointers_.end()) {
+    known = register_of(thread, reference_.name);
+    thread.initial_values[*known] = some_address;
   }
   if (!known) {
     source_.fail(reference_.name.place, thread.name + " has no register " + in_quotes(reference_.name.text),

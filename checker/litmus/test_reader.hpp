@@ -6,7 +6,9 @@
 // threads and their code, is in columns.cpp and kernels.cpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,6 +27,10 @@ enum class Dialect : std::uint8_t { hrf, ptx, opencl, c };
 const Names& dialect_names();
 
 constexpr int deepest_nesting = 200;
+
+inline constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
+                                            Comparison::less,    Comparison::greater_equal,
+                                            Comparison::greater, Comparison::less_equal};
 
 // "P0:r1", "x", "[x]" or "x[1]".
 struct Reference {
@@ -154,6 +160,7 @@ class TestReader {
   void add_expected_race();
   void add_expectation();
   void initialise_location();
+  [[nodiscard]] bool is_same_again(std::size_t location) const;
   void check_register_name(const Word& word) const;
   void number_blocks();
   [[nodiscard]] ConditionTerm resolve();
