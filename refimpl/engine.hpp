@@ -856,7 +856,7 @@ class Engine final : public Simulator {
   [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival) {
     Family& family = families_[f];
     const RuleInfo& r = info(family, rule, at.a);
-    Tick due = std::max(journal_.now, arrival);
+    Tick due = journal_.now;
     if (r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit) {
       Path& path = paths_[static_cast<std::size_t>(cause_unit_)][static_cast<std::size_t>(r.unit)];
       const Tick leaves = std::max(journal_.now, cause_done_);
@@ -868,8 +868,13 @@ class Engine final : public Simulator {
                        path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind));
       }
     }
-    // Who has waited for room has been looked up long since.
-    if (!family.listed || family.parked[instance_of(family, at) * 64 + rule].offer == 0) due += r.latency;
+    // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from
+    // the message's arrival on. Who has waited for room has been looked up long since.
+    if (arrival > 0) {
+      due = std::max(due, arrival + r.latency);
+    } else if (!family.listed || family.parked[instance_of(family, at) * 64 + rule].offer == 0) {
+      due += r.latency;
+    }
     if (options_.jitter > 0)
       due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
     const timed::Event event{f, rule, at.a, at.b};

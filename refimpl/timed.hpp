@@ -470,10 +470,10 @@ class Timed {
       note(head_key);
       return Bool::seen(count_ == 0);
     }
-    // Whoever looks at a message looks at it after it has arrived.
+    // Whoever looks at a message of a link looks at it after it has arrived.
     [[nodiscard]] const Row& head() const {
       timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
-      if (count_ > 0) timed::reads.note_arrival(at_message(0).arrival);
+      if (count_ > 0 && link_ != nullptr) timed::reads.note_arrival(at_message(0).arrival);
       return at(0);
     }
     [[nodiscard]] Bool full() const {
