@@ -278,21 +278,21 @@ class Timed {
     static Bool compared(bool b, const void* field) { return {b, timed::reads.stamp_of(field)}; }
     // As long as an enumeration does not take the value, it makes no difference which other it has.
     static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
-      return {b, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
+      if (b) return seen(true);
+      return {false, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
     }
     [[nodiscard]] std::string text() const { return v ? "true" : "false"; }
 
+    // What is false is exact about what it rests on, for it may be waited for. What is true rests on
+    // everything looked at so far: that is less work to find out, and only matters where it is negated.
     [[gnu::always_inline]] friend Bool operator&&(const Bool& a, const Bool& b) {
-      const timed::Stamp of_a = a.stamp();
-      const timed::Stamp of_b = b.stamp();
-      if (a.v && b.v) return {true, timed::both(of_a, of_b)};
-      return {false, std::min(a.v ? timed::unstamped : of_a, b.v ? timed::unstamped : of_b)};
+      if (a.v && b.v) return seen(true);
+      if (a.v) return {false, b.stamp()};
+      return {false, b.v ? a.stamp() : std::min(a.stamp(), b.stamp())};
     }
     [[gnu::always_inline]] friend Bool operator||(const Bool& a, const Bool& b) {
-      const timed::Stamp of_a = a.stamp();
-      const timed::Stamp of_b = b.stamp();
-      if (!a.v && !b.v) return {false, timed::both(of_a, of_b)};
-      return {true, std::min(a.v ? of_a : timed::unstamped, b.v ? of_b : timed::unstamped)};
+      if (a.v || b.v) return seen(true);
+      return {false, timed::both(a.stamp(), b.stamp())};
     }
     [[gnu::always_inline]] friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
     friend Bool operator==(const Bool& a, const Bool& b) { return seen(a.v == b.v); }
