@@ -197,55 +197,80 @@ nlohmann::ordered_json comparison_json(const SimulationRequest& request,
   return json;
 }
 
+// Bars carry their values inside, where no line of the grid runs; the axis goes on to the first line above
+// the highest of them.
 std::string comparison_svg(const std::vector<ComparedRun>& runs) {
-  constexpr int left = 60, top = 50, bottom = 70, height = 260, group = 110, bar = 34;
-  const int width = left + group * static_cast<int>(runs.size()) + 20;
-  const auto ratio = [](double of, double to) { return to > 0 ? of / to : 0; };
-  double most = 1.2;
-  std::vector<std::array<double, 2>> bars;
+  constexpr int left = 70, top = 64, bottom = 40, height = 260, group = 110, bar = 38;
+  constexpr double shortest = 16;  // of a bar that holds its value
+  struct Pair {
+    std::string workload;
+    std::array<double, 2> ratios;  // negative where there is nothing to relate to
+  };
+  const auto ratio = [](double of, double to) { return to > 0 ? of / to : -1; };
+  double most = 1;
+  std::vector<Pair> pairs;
   for (const ComparedRun& run : runs) {
     if (run.results.size() < 2) continue;
     const Statistics& base = run.results[0].statistics;
     const Statistics& other = run.results[1].statistics;
-    bars.push_back({ratio(other.cycles, base.cycles), ratio(static_cast<double>(other.memory.writes),
-                                                            static_cast<double>(base.memory.writes))});
-    most = std::max({most, bars.back()[0], bars.back()[1]});
+    pairs.push_back({run.workload,
+                     {ratio(other.cycles, base.cycles), ratio(static_cast<double>(other.memory.writes),
+                                                              static_cast<double>(base.memory.writes))}});
+    most = std::max({most, pairs.back().ratios[0], pairs.back().ratios[1]});
   }
-  const auto y = [&](double v) { return top + height - v / most * height; };
+  double step = 0.2;
+  while (most / step > 8) step *= 2;
+  const int lines = static_cast<int>(most / step) + 1;
+  std::string title;
+  if (!pairs.empty()) {
+    const ComparedRun& first = runs.front();
+    title = fmt::format("{} relative to {}, {} CU{}, seed {}", first.results[1].system,
+                        first.results[0].system, first.cus, first.cus == 1 ? "" : "s", first.seed);
+  }
+  const int width = std::max({left + group * static_cast<int>(pairs.size()) + 20,
+                              left + 8 * static_cast<int>(title.size()) + 10, left + 300});
+  const auto y = [&](double v) { return top + height - v / (step * lines) * height; };
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       width, top + height + bottom);
-  if (!runs.empty() && runs.front().results.size() >= 2) {
-    svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"14\">{} relative to {}</text>\n", left,
-                       runs.front().results[1].system, runs.front().results[0].system);
-  }
-  const std::array<std::string_view, 2> colours{"#4477aa", "#ee6677"};
-  const std::array<std::string_view, 2> names{"run time", "DRAM write requests"};
+  const std::array<std::string_view, 2> colours{"#77aadd", "#ee8866"};
+  svg += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"14\">{}</text>\n", left, title);
+  svg += fmt::format(
+      "<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\">ratio, lower is "
+      "better</text>\n",
+      top + height / 2);
+  const std::array<std::string_view, 2> names{"run time (cycles)", "DRAM write requests"};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const int x = left + static_cast<int>(i) * 110;
+    const int x = left + static_cast<int>(i) * 150;
     svg += fmt::format(
-        "<rect x=\"{}\" y=\"30\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"40\">{}</text>\n",
+        "<rect x=\"{}\" y=\"33\" width=\"10\" height=\"10\" fill=\"{}\"/><text x=\"{}\" y=\"43\">{}</text>\n",
         x, colours[i], x + 14, names[i]);
   }
-  for (double v = 0; v <= most; v += 0.2) {
+  for (int i = 0; i <= lines; ++i) {
+    const double v = i * step;
     svg += fmt::format(
-        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/><text x=\"{}\" y=\"{:.1f}\" "
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/><text x=\"{}\" "
+        "y=\"{:.1f}\" "
         "text-anchor=\"end\">{:.1f}</text>\n",
-        left, width - 10, y(v), y(v), v > 0.99 && v < 1.01 ? "black" : "#dddddd", left - 6, y(v) + 4, v);
+        left, width - 10, y(v), y(v), left - 6, y(v) + 4, v);
   }
-  for (std::size_t i = 0; i < bars.size(); ++i) {
+  svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"black\"/>\n", left,
+                     width - 10, y(1), y(1));
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
     const int x = left + 15 + group * static_cast<int>(i);
     for (std::size_t j = 0; j < 2; ++j) {
       const int at = x + static_cast<int>(j) * (bar + 4);
+      const double value = pairs[i].ratios[j];
+      const double tall = value < 0 ? 0 : y(0) - y(value);
       svg += fmt::format(
           "<rect x=\"{}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" fill=\"{}\"/>"
-          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\">{:.2f}</text>\n",
-          at, y(bars[i][j]), bar, y(0) - y(bars[i][j]), colours[j], at + bar / 2, y(bars[i][j]) - 3,
-          bars[i][j]);
+          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+          at, y(0) - tall, bar, tall, colours[j], at + bar / 2, y(0) - tall + (tall < shortest ? -3 : 13),
+          value < 0 ? "none" : fmt::format("{:.2f}", value));
     }
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x + bar + 2,
-                       top + height + 20, runs[i].workload);
+                       top + height + 20, pairs[i].workload);
   }
   return svg + "</svg>\n";
 }

@@ -510,8 +510,9 @@ class Engine final : public Simulator {
         engine.judge(family, at, n, with(Wanted{}, at, [&](auto... i) {
                        const State& s = engine.state_;
                        const auto& queue = channel(s, i...);
-                       const Bool empty = queue.empty();
-                       return empty.v ? !empty : Bool(guard(s, i..., queue.head()));
+                       // Of an empty queue the head is a default message: it tells which message the
+                       // rule waits for.
+                       return !queue.empty() && guard(s, i..., queue.head());
                      }));
       }
     }
@@ -550,9 +551,10 @@ class Engine final : public Simulator {
     [[gnu::always_inline]] void rule(const Rule&, Over<Tags...>, Guard&& guard, Action&& action) {
       if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
         if (next++ != wanted) return;
-        engine.begin_guard();
-        const Bool enabled =
-            with(Wanted{}, at, [&](auto... i) { return Bool(guard(std::as_const(engine.state_), i...)); });
+        const auto enabled = [&] {
+          return with(Wanted{}, at,
+                      [&](auto... i) { return Bool(guard(std::as_const(engine.state_), i...)); });
+        };
         if (!engine.may_fire(family, at, wanted, enabled)) return;
         with(Wanted{}, at, [&](auto... i) { action(engine.state_, i...); });
         fired = true;
@@ -563,13 +565,13 @@ class Engine final : public Simulator {
                                           Action&& action, Unseen&&...) {
       if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
         if (next++ != wanted) return;
-        engine.begin_guard();
-        const Bool enabled = with(Wanted{}, at, [&](auto... i) {
-          const State& s = engine.state_;
-          const auto& queue = channel(s, i...);
-          const Bool empty = queue.empty();
-          return empty.v ? !empty : Bool(guard(s, i..., queue.head()));
-        });
+        const auto enabled = [&] {
+          return with(Wanted{}, at, [&](auto... i) {
+            const State& s = engine.state_;
+            const auto& queue = channel(s, i...);
+            return !queue.empty() && guard(s, i..., queue.head());
+          });
+        };
         if (!engine.may_fire(family, at, wanted, enabled)) return;
         with(Wanted{}, at, [&](auto... i) {
           auto& queue = channel(engine.state_, i...);
@@ -595,9 +597,11 @@ class Engine final : public Simulator {
     template <class Guard, class Action>
     void rule(const Rule&, Over<>, Guard&& guard, Action&& action) {
       if (next++ != wanted) return;
-      engine.begin_guard();
-      (void)std::as_const(engine.state_).context(typename K::template Ix<ThreadTag>{at.a});
-      if (!engine.may_fire(family, at, wanted, Bool(guard(std::as_const(engine.state_))))) return;
+      const auto enabled = [&] {
+        (void)std::as_const(engine.state_).context(typename K::template Ix<ThreadTag>{at.a});
+        return Bool(guard(std::as_const(engine.state_)));
+      };
+      if (!engine.may_fire(family, at, wanted, enabled)) return;
       action(engine.state_);
       fired = true;
     }
@@ -664,12 +668,25 @@ class Engine final : public Simulator {
       pass_offer(family, at, rule);
     }
   }
+  // Whether the guard of an instance that is due holds, as it does nearly always; what it looks at is only
+  // listed where it does not.
+  template <class Enabled>
   [[gnu::always_inline]] bool may_fire(std::uint16_t family, Parameters at, std::uint16_t rule,
-                                       const Bool& enabled) {
-    if (!enabled.v) park(family, at, rule, enabled.stamp());
+                                       const Enabled& enabled) {
+    timed::reads.begin_unlisted();
+    const bool holds = enabled().v;
     timed::reads.end();
+    if (!holds) park_due(family, at, rule, enabled);
     pass_offer(family, at, rule);
-    return enabled.v;
+    return holds;
+  }
+  template <class Enabled>
+  [[gnu::noinline]] void park_due(std::uint16_t family, Parameters at, std::uint16_t rule,
+                                  const Enabled& enabled) {
+    begin_guard();
+    const Bool again = enabled();
+    park(family, at, rule, again.stamp());
+    timed::reads.end();
   }
 
   static std::size_t instance_of(const Family& family, Parameters at) {
@@ -856,7 +873,7 @@ class Engine final : public Simulator {
   [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival) {
     Family& family = families_[f];
     const RuleInfo& r = info(family, rule, at.a);
-    Tick due = std::max(journal_.now, arrival);
+    Tick due = journal_.now;
     if (r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit) {
       Path& path = paths_[static_cast<std::size_t>(cause_unit_)][static_cast<std::size_t>(r.unit)];
       const Tick leaves = std::max(journal_.now, cause_done_);
@@ -868,8 +885,13 @@ class Engine final : public Simulator {
                        path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind));
       }
     }
-    // Who has waited for room has been looked up long since.
-    if (!family.listed || family.parked[instance_of(family, at) * 64 + rule].offer == 0) due += r.latency;
+    // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from
+    // the message's arrival on. Who has waited for room has been looked up long since.
+    if (arrival > 0) {
+      due = std::max(due, arrival + r.latency);
+    } else if (!family.listed || family.parked[instance_of(family, at) * 64 + rule].offer == 0) {
+      due += r.latency;
+    }
     if (options_.jitter > 0)
       due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
     const timed::Event event{f, rule, at.a, at.b};

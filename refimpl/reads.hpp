@@ -61,6 +61,8 @@ class Reads {
   // How many rows have been noted; more than `capacity` when some were forgotten.
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] bool in_guard() const { return count_ != nobody; }
+  // Whether anybody wants to know what the guard looks at.
+  [[nodiscard]] bool listing() const { return count_ < unlisted; }
   // What to wait for, of the i-th of the rows that a stamp names.
   [[nodiscard]] Key key(std::uint32_t i, Stamp s) const {
     const Entry& entry = entries_[i];
@@ -76,36 +78,30 @@ class Reads {
     not_before_ = 0;
     table_of_ = table_of;
   }
+  // A guard of which only the value is wanted.
+  void begin_unlisted() { count_ = unlisted; }
   void end() { count_ = nobody; }
 
   void note(Key key, const void* row = nullptr, std::size_t size = 0, const Fields* fields = nullptr) {
     if (count_ < capacity) {
-      if (count_ > 0 && entries_[count_ - 1].key == key) return;
+      if (count_ > 0 && entries_[count_ - 1].key == key) {
+        // A head whose emptiness alone was looked at so far.
+        if (fields != nullptr) entries_[count_ - 1] = {key, static_cast<const char*>(row), size, fields};
+        return;
+      }
       entries_[count_++] = {key, static_cast<const char*>(row), size, fields};
-    } else if (count_ != nobody) {
+    } else if (listing()) {
       count_ = capacity + 1;
     }
   }
   void note_arrival(Tick arrival) { not_before_ = std::max(not_before_, arrival); }
 
   // Of what rests on everything so far.
-  [[nodiscard]] Stamp stamp_now() const { return in_guard() ? stamp(count_, any, any) : unstamped; }
+  [[nodiscard]] Stamp stamp_now() const { return listing() ? stamp(count_, any, any) : unstamped; }
   // Of a field that would have to take the value: how far back the row lies that holds it. A field that lies
   // in no row rests on everything so far.
-  [[nodiscard]] Stamp stamp_of(const void* field, Stamp value = any) const {
-    if (!in_guard()) return unstamped;
-    if (count_ <= capacity) {
-      const char* const at = static_cast<const char*>(field);
-      for (std::uint32_t i = count_; i > 0; --i) {
-        const Entry& entry = entries_[i - 1];
-        const auto offset = static_cast<std::size_t>(at - entry.begin);
-        if (offset >= entry.size) continue;
-        if (entry.fields == nullptr) return stamp(i, any, any);
-        const Stamp known = entry.fields->field_at[offset];
-        return stamp(i, known, known == any ? any : value);
-      }
-    }
-    return stamp(count_, any, any);
+  [[nodiscard, gnu::always_inline]] Stamp stamp_of(const void* field, Stamp value = any) const {
+    return listing() ? found(field, value) : unstamped;
   }
 
   // Forgets what was noted since; for a loop that turns out not to rest on it.
@@ -125,13 +121,29 @@ class Reads {
   }
 
  private:
-  static constexpr std::uint32_t nobody = 0xFFFF;  // evaluates a guard
+  static constexpr std::uint32_t nobody = 0xFFFF;    // evaluates a guard
+  static constexpr std::uint32_t unlisted = 0xFFFE;  // nothing is noted
   struct Entry {
     Key key = 0;
     const char* begin = nullptr;
     std::size_t size = 0;
     const Fields* fields = nullptr;
   };
+  [[nodiscard]] Stamp found(const void* field, Stamp value) const {
+    if (count_ <= capacity) {
+      const char* const at = static_cast<const char*>(field);
+      for (std::uint32_t i = count_; i > 0; --i) {
+        const Entry& entry = entries_[i - 1];
+        const auto offset = static_cast<std::size_t>(at - entry.begin);
+        if (offset >= entry.size) continue;
+        if (entry.fields == nullptr) return stamp(i, any, any);
+        const Stamp known = entry.fields->field_at[offset];
+        return stamp(i, known, known == any ? any : value);
+      }
+    }
+    return stamp(count_, any, any);
+  }
+
   std::uint32_t count_ = nobody;
   Tick not_before_ = 0;
   const Key* table_of_ = nullptr;

@@ -270,35 +270,35 @@ class Timed {
     timed::Stamp rests_on = timed::unstamped;
 
     constexpr Bool() = default;
-    Bool(bool b) : v(b), rests_on(timed::reads.in_guard() ? timed::Stamp{0} : timed::unstamped) {}
+    Bool(bool b) : v(b), rests_on(timed::reads.listing() ? timed::Stamp{0} : timed::unstamped) {}
     // A result that rests on everything looked at so far.
-    static Bool seen(bool b) { return {b, timed::reads.stamp_now()}; }
+    [[gnu::always_inline]] static Bool seen(bool b) { return {b, timed::reads.stamp_now()}; }
     // The result of comparing a field of the state with something that was looked at before it, or is
     // constant.
     static Bool compared(bool b, const void* field) { return {b, timed::reads.stamp_of(field)}; }
     // As long as an enumeration does not take the value, it makes no difference which other it has.
     static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
-      return {b, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
+      if (b) return seen(true);
+      return {false, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
     }
     [[nodiscard]] std::string text() const { return v ? "true" : "false"; }
 
-    friend Bool operator&&(const Bool& a, const Bool& b) {
-      const timed::Stamp of_a = a.stamp();
-      const timed::Stamp of_b = b.stamp();
-      if (a.v && b.v) return {true, timed::both(of_a, of_b)};
-      return {false, std::min(a.v ? timed::unstamped : of_a, b.v ? timed::unstamped : of_b)};
+    // What is false is exact about what it rests on, for it may be waited for. What is true rests on
+    // everything looked at so far: that is less work to find out, and only matters where it is negated.
+    [[gnu::always_inline]] friend Bool operator&&(const Bool& a, const Bool& b) {
+      if (a.v && b.v) return seen(true);
+      if (a.v) return {false, b.stamp()};
+      return {false, b.v ? a.stamp() : std::min(a.stamp(), b.stamp())};
     }
-    friend Bool operator||(const Bool& a, const Bool& b) {
-      const timed::Stamp of_a = a.stamp();
-      const timed::Stamp of_b = b.stamp();
-      if (!a.v && !b.v) return {false, timed::both(of_a, of_b)};
-      return {true, std::min(a.v ? of_a : timed::unstamped, b.v ? of_b : timed::unstamped)};
+    [[gnu::always_inline]] friend Bool operator||(const Bool& a, const Bool& b) {
+      if (a.v || b.v) return seen(true);
+      return {false, timed::both(a.stamp(), b.stamp())};
     }
-    friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
+    [[gnu::always_inline]] friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
     friend Bool operator==(const Bool& a, const Bool& b) { return seen(a.v == b.v); }
     friend Bool operator!=(const Bool& a, const Bool& b) { return seen(a.v != b.v); }
 
-    [[nodiscard]] timed::Stamp stamp() const {
+    [[nodiscard, gnu::always_inline]] timed::Stamp stamp() const {
       return rests_on != timed::unstamped ? rests_on : timed::reads.stamp_of(this);
     }
 
@@ -470,10 +470,10 @@ class Timed {
       note(head_key);
       return Bool::seen(count_ == 0);
     }
-    // Whoever looks at a message looks at it after it has arrived.
+    // Whoever looks at a message of a link looks at it after it has arrived.
     [[nodiscard]] const Row& head() const {
       timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
-      if (count_ > 0) timed::reads.note_arrival(at_message(0).arrival);
+      if (count_ > 0 && link_ != nullptr) timed::reads.note_arrival(at_message(0).arrival);
       return at(0);
     }
     [[nodiscard]] Bool full() const {
@@ -1228,17 +1228,17 @@ class Timed {
   Bool exists(Tag, F&& f) const {
     return decide<Tag, true>(f);
   }
-  // Whether value(u) holds for every relevant u below n, where what has become true stays true. All who ask
+  // Whether left(u) holds for no relevant u below n, where what has become false stays false. All who ask
   // the same `question` wait for the same u; the next is looked for from anywhere on, so that on average half
-  // of those that are left have to come true before it does.
-  template <class Relevant, class Value>
-  Bool all_for_good(int question, int n, Relevant&& relevant, Value&& value) const {
+  // of those that are left have to go before it does.
+  template <class Relevant, class Left>
+  Bool none_left(int question, int n, Relevant&& relevant, Left&& left) const {
     const auto slot = static_cast<std::size_t>(question);
     if (awaited_.size() <= slot) awaited_.resize(slot + 1, 0);
     const std::uint32_t start = timed::reads.count();
     const int first = awaited_[slot];
     if (first < n && relevant(first)) {
-      if (const Bool one = value(first); !one.v) return Bool::seen(false);
+      if (const Bool one = left(first); one.v) return !one;
     }
     anywhere_ = timed::scatter(anywhere_ + 1);
     const int from = static_cast<int>(anywhere_ % static_cast<std::uint64_t>(n));
@@ -1246,9 +1246,9 @@ class Timed {
       const int u = from + i < n ? from + i : from + i - n;
       if (!relevant(u)) continue;
       timed::reads.rewind(start);
-      if (const Bool one = value(u); !one.v) {
+      if (const Bool one = left(u); one.v) {
         awaited_[slot] = u;
-        return Bool::seen(false);
+        return !one;
       }
     }
     timed::reads.rewind(start);
@@ -1260,7 +1260,7 @@ class Timed {
     const std::uint32_t start = timed::reads.count();
     for_each(tag, [&](Ix<Tag> i) {
       n += f(i).v ? 1 : 0;
-      if (timed::reads.in_guard()) timed::reads.widen(start);
+      if (timed::reads.listing()) timed::reads.widen(start);
     });
     return {n};
   }
@@ -1349,11 +1349,11 @@ class Timed {
       const Bool one = Bool::seen(f(Ix<Tag>{i}).v);
       if (one.v == Wanted) {
         if (!Tag::fixed) hints_[tag_number<Tag>()] = i;
-        if (asked == 0 || !timed::reads.in_guard()) return one;
+        if (asked == 0 || !timed::reads.listing()) return one;
         timed::reads.rewind(start);
         return Bool::seen(f(Ix<Tag>{i}).v);
       }
-      if (timed::reads.in_guard() && timed::reads.count() > start + rows_kept) timed::reads.widen(start);
+      if (timed::reads.listing() && timed::reads.count() > start + rows_kept) timed::reads.widen(start);
     }
     return Bool::seen(!Wanted);
   }

@@ -253,14 +253,14 @@ struct Threads {
       const int kernel = thread(u).placement.kernel;
       return kernel >= 0 && kernel < self.placement.kernel;
     };
-    const auto has_ended = [&](int u) { return Bool(s.port(thread_index(u)).ended); };
+    const auto running = [&](int u) { return !s.port(thread_index(u)).ended; };
     // Thousands of threads may wait here for thousands: a kind that runs them has a way of its own.
-    if constexpr (requires { k.all_for_good(0, count(), earlier, has_ended); }) {
-      return k.all_for_good(self.placement.kernel, count(), earlier, has_ended);
+    if constexpr (requires { k.none_left(0, count(), earlier, running); }) {
+      return k.none_left(self.placement.kernel, count(), earlier, running);
     } else {
       Bool ended(true);
       for (int u = 0; u < count(); ++u) {
-        if (earlier(u)) ended = ended && has_ended(u);
+        if (earlier(u)) ended = ended && s.port(thread_index(u)).ended;
       }
       return ended;
     }
