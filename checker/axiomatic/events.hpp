@@ -34,7 +34,7 @@ struct ProgramEvent {
   bool rmw = false;  // half of a read-modify-write that wrote
   bool arrives_only = false;
   std::int16_t barrier = 0;       // its number
-  std::int16_t participants = 0;  // 0: the whole work-group
+  std::int16_t participants = 0;  // 0: see EventStyle
   std::int16_t occurrence = 0;    // how many of its thread's events at that barrier came before
   bool operator==(const ProgramEvent&) const = default;
 };
@@ -46,8 +46,10 @@ constexpr bool writes(EventKind kind) {
   return kind == EventKind::write || kind == EventKind::initial;
 }
 
-// How a dialect turns instructions into events.
-enum class EventStyle : std::uint8_t { scoped, ptx };
+// How a dialect turns instructions into events. In PTX a barrier is one event, and a fence.sc is acquiring
+// and releasing too. A barrier that does not say how many take part is waited for by the whole work-group in
+// HRF, and by those of its threads that have such a barrier in PTX and OpenCL.
+enum class EventStyle : std::uint8_t { hrf, ptx, opencl };
 
 // One way through a thread's code: the same events in the same order, whatever the values. Sets of events are
 // bits by position on the path.

@@ -74,7 +74,12 @@ bool Execution::barriers_open() const {
     int members = 0;
     for (std::size_t t = 0; t < program->threads.size(); ++t) {
       const Placement& p = program->threads[t].placement;
-      if (!p.host && p.wg == mine.wg && p.agent == mine.agent) ++members;
+      if (p.host || p.wg != mine.wg || p.agent != mine.agent) continue;
+      const auto& code = program->threads[t].code;
+      const bool takes_part = std::any_of(code.begin(), code.end(), [&](const Instruction& at) {
+        return at.opcode == Opcode::barrier && (at.a.is_register || at.a.value == e.barrier);
+      });
+      if (style == EventStyle::hrf || takes_part) ++members;
     }
     for (int j = 0; j < size(); ++j) {
       const EventKind kind = events[static_cast<std::size_t>(j)].kind;

@@ -15,7 +15,7 @@ namespace lockstep {
 // One path of each thread. Events are numbered: initial writes by location, then thread by thread.
 struct Execution {
   const Program* program = nullptr;
-  EventStyle style = EventStyle::scoped;
+  EventStyle style = EventStyle::hrf;
   std::vector<const ThreadPath*> paths;
   std::vector<ProgramEvent> events;
   std::vector<int> first;                // of each thread, its first event

@@ -18,7 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 EventStyle style_of(const LitmusTest& test) {
-  return test.dialect == "PTX" ? EventStyle::ptx : EventStyle::scoped;
+  if (test.dialect == "PTX") return EventStyle::ptx;
+  return test.dialect == "HRF" ? EventStyle::hrf : EventStyle::opencl;
 }
 
 std::optional<cat::Plan> plan_for_all(const cat::Source& source) {
@@ -78,6 +79,72 @@ class EventsOf final : public cat::Structure {
   const Execution& execution_;
 };
 
+// Which choices of paths can have values that agree: every read of some run of each finds its value initially
+// or among what some run of the others or its own path writes.
+class Feasibility {
+ public:
+  Feasibility(const Program& program, const ProgramEvents& events) {
+    for (std::size_t l = 0; l < program.locations.size(); ++l) {
+      put(initial_, id(static_cast<int>(l), program.locations[l].initial_value));
+    }
+    for (const ThreadEvents& thread : events.threads) {
+      auto& paths = paths_.emplace_back();
+      for (const ThreadPath& path : thread.paths) {
+        Path& one = paths.emplace_back();
+        for (std::size_t run = 0; run < path.runs; ++run) {
+          Ids needs;
+          for (std::size_t e = 0; e < path.events.size(); ++e) {
+            const ProgramEvent& event = path.events[e];
+            if (event.kind == EventKind::read) put(needs, id(event.location, path.value(run, e)));
+            if (event.kind == EventKind::write) put(one.writes, id(event.location, path.value(run, e)));
+          }
+          one.needs.push_back(std::move(needs));
+        }
+      }
+    }
+  }
+  [[nodiscard]] bool feasible(const std::vector<std::size_t>& choice) {
+    available_ = initial_;
+    for (std::size_t t = 0; t < choice.size(); ++t) join(available_, paths_[t][choice[t]].writes);
+    for (std::size_t t = 0; t < choice.size(); ++t) {
+      const auto& runs = paths_[t][choice[t]].needs;
+      if (std::none_of(runs.begin(), runs.end(),
+                       [&](const Ids& needs) { return within(needs, available_); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  using Ids = std::vector<std::uint64_t>;
+  struct Path {
+    Ids writes;
+    std::vector<Ids> needs;  // by run
+  };
+  std::size_t id(int location, std::int32_t value) {
+    return known_.emplace(std::pair(location, value), known_.size()).first->second;
+  }
+  static void put(Ids& ids, std::size_t one) {
+    if (ids.size() <= one / 64) ids.resize(one / 64 + 1);
+    ids[one / 64] |= std::uint64_t{1} << (one % 64);
+  }
+  static void join(Ids& ids, const Ids& more) {
+    if (ids.size() < more.size()) ids.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); ++i) ids[i] |= more[i];
+  }
+  static bool within(const Ids& some, const Ids& all) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if ((some[i] & ~(i < all.size() ? all[i] : 0)) != 0) return false;
+    }
+    return true;
+  }
+  std::map<std::pair<int, std::int32_t>, std::size_t> known_;
+  Ids initial_;
+  Ids available_;
+  std::vector<std::vector<Path>> paths_;
+};
+
 // Every choice of one path for each thread, as long as `use` says to go on.
 template <class Use>
 void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Use& use) {
@@ -86,9 +153,19 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
   for (const ThreadEvents& thread : events.threads) {
     if (thread.paths.empty()) return;
   }
+  const auto step = [&] {
+    std::size_t t = threads;
+    while (t > 0 && ++at[t - 1] == events.threads[t - 1].paths.size()) at[--t] = 0;
+    return t > 0;
+  };
+  const bool single = std::all_of(events.threads.begin(), events.threads.end(),
+                                  [](const ThreadEvents& thread) { return thread.paths.size() == 1; });
+  std::optional<Feasibility> feasibility;
+  if (!single) feasibility.emplace(test.program, events);
   Execution execution;
   std::vector<const ThreadPath*> paths(threads);
-  while (true) {
+  do {
+    if (feasibility && !feasibility->feasible(at)) continue;
     for (std::size_t t = 0; t < threads; ++t) paths[t] = &events.threads[t].paths[at[t]];
     execution.assemble(test.program, style_of(test), paths);
     if (execution.size() > Execution::largest) {
@@ -96,10 +173,7 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
                      "use a smaller unrolling bound");
     }
     if (execution.barriers_open() && !use(execution)) return;
-    std::size_t t = threads;
-    while (t > 0 && ++at[t - 1] == events.threads[t - 1].paths.size()) at[--t] = 0;
-    if (t == 0) return;
-  }
+  } while (step());
 }
 
 class Limits {
