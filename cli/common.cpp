@@ -73,6 +73,15 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
   return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);
 }
 
+RaceModel model_named(const std::string& text) {
+  std::vector<std::string> names;
+  for (const RaceModel model : race_models) {
+    if (name(model) == text) return model;
+    names.emplace_back(name(model));
+  }
+  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupt_flag.store(true, std::memory_order_relaxed); };

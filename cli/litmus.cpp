@@ -31,15 +31,6 @@ struct LitmusOptions {
   LimitOptions limits;
 };
 
-RaceModel model_named(const std::string& text) {
-  std::vector<std::string> names;
-  for (const RaceModel model : race_models) {
-    if (name(model) == text) return model;
-    names.emplace_back(name(model));
-  }
-  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
-}
-
 std::vector<Subject> subjects(const std::vector<std::string>& names, const LitmusOptions& options) {
   std::vector<Subject> all;
   for (const std::string& name : names) {
