@@ -41,6 +41,12 @@ std::string access_word(const Access& access) {
     case Flavour::update:
       text += "rmw";
       break;
+    case Flavour::acquiring_update:
+      text += "rmwacq";
+      break;
+    case Flavour::releasing_update:
+      text += "rmwrel";
+      break;
   }
   return text.append(short_word(access.scope));
 }
@@ -53,7 +59,11 @@ std::string link_word(const Link& link) {
   return text;
 }
 
-std::string_view edge_word(const Access& from, const Access& to) {
+// From a thread's last access to the next thread's first.
+std::string_view edge_word(const PlannedThread& here, const PlannedThread& next) {
+  if (here.kernel == 0 && next.kernel == 1) return "ke";
+  const Access& from = accesses_of(here).back();
+  const Access& to = next.accesses[0];
   if (from.role == Role::read) return "fr";
   return to.role == Role::read ? "rf" : "co";
 }
@@ -72,7 +82,7 @@ std::string thread_word(const PlannedThread& thread, bool with_locations) {
     return text;
   };
   std::string text;
-  if (thread.warms >= 0) text = thread.warms == 0 ? "warm1-" : "warm2-";
+  if (thread.warms >= 0) text = fmt::format("{}{}-", thread.bystander ? "by" : "warm", thread.warms + 1);
   text += word(0);
   if (thread.count == 1) return text;
   text += "-" + link_word(thread.link);
@@ -93,6 +103,10 @@ Order order_of(const Access& access) {
       return Order::sc;
     case Flavour::update:
       return Order::acq_rel;
+    case Flavour::acquiring_update:
+      return Order::acquire;
+    case Flavour::releasing_update:
+      return Order::release;
   }
   return Order::plain;
 }
@@ -111,6 +125,9 @@ class Builder {
     test_.program.doc = test_.doc;
     add_locations();
     for (const PlannedThread& thread : threads_of(blueprint_)) add_thread(thread);
+    for (const PlannedThread& thread : threads_of(blueprint_)) {
+      if (thread.bystander) add_bystander(thread);
+    }
     number_blocks();
     ask();
     return std::move(test_);
@@ -150,32 +167,52 @@ class Builder {
     }
   }
 
-  void add_thread(const PlannedThread& planned) {
-    const auto number = static_cast<int>(test_.program.threads.size());
+  [[nodiscard]] int next_thread() const { return static_cast<int>(test_.program.threads.size()); }
+
+  [[nodiscard]] Thread seated(const Seat& seat) const {
     Thread thread;
-    thread.name = "P" + std::to_string(number);
-    thread.placement.host = planned.seat.host;
-    thread.placement.wave = number;
-    if (!planned.seat.host) {
-      thread.placement.wg = planned.seat.group;
-      thread.placement.agent = planned.seat.agent;
+    thread.name = "P" + std::to_string(next_thread());
+    thread.placement.wave = next_thread();
+    thread.placement.host = seat.host;
+    if (!seat.host) {
+      thread.placement.wg = seat.group;
+      thread.placement.agent = seat.agent;
     }
-    if (planned.warms >= 0) {
-      const auto warmed = planned.accesses[static_cast<std::size_t>(planned.warms)].location;
-      Instruction load;
-      load.opcode = Opcode::load;
-      load.location = neighbour_of(warmed);
-      load.destination = fresh(thread);
-      observe_register(number, load.destination);
-      thread.code.push_back(load);
-    }
+    return thread;
+  }
+
+  void add_thread(const PlannedThread& planned) {
+    const int number = next_thread();
+    Thread thread = seated(planned.seat);
+    thread.placement.kernel = planned.kernel;
+    if (planned.kernel >= 0) add_mark(Opcode::kernel_begin, thread);
+    if (planned.warms >= 0 && !planned.bystander) add_warming(planned, thread);
     add_access(planned.accesses[0], {}, number, thread);
     if (planned.count == 2) add_second(planned, number, thread);
     const auto end = static_cast<std::int32_t>(thread.code.size());
     for (Instruction& i : thread.code) {
       if (i.opcode == Opcode::branch) i.target = end;
     }
+    if (planned.kernel >= 0) add_mark(Opcode::kernel_end, thread);
     test_.program.threads.push_back(std::move(thread));
+  }
+  void add_bystander(const PlannedThread& planned) {
+    Thread thread = seated(planned.seat);
+    add_warming(planned, thread);
+    test_.program.threads.push_back(std::move(thread));
+  }
+  static void add_mark(Opcode opcode, Thread& thread) {
+    Instruction mark;
+    mark.opcode = opcode;
+    thread.code.push_back(mark);
+  }
+  void add_warming(const PlannedThread& planned, Thread& thread) {
+    Instruction load;
+    load.opcode = Opcode::load;
+    load.location = neighbour_of(planned.accesses[static_cast<std::size_t>(planned.warms)].location);
+    load.destination = fresh(thread);
+    observe_register(next_thread(), load.destination);
+    thread.code.push_back(load);
   }
 
   void add_second(const PlannedThread& planned, int number, Thread& thread) {
@@ -219,9 +256,9 @@ class Builder {
       observe_register(number, i.destination);
       if (access.role == Role::read) want_register(number, i.destination, access.value);
     }
-    i.opcode = access.flavour == Flavour::update ? Opcode::rmw
-               : access.role == Role::read       ? Opcode::load
-                                                 : Opcode::store;
+    i.opcode = is_update(access.flavour)   ? Opcode::rmw
+               : access.role == Role::read ? Opcode::load
+                                           : Opcode::store;
     if (i.opcode == Opcode::rmw && access.role == Role::read) {
       i.rmw = RmwFunction::add;
       i.a = {false, 0};
@@ -316,6 +353,7 @@ Key key_in_order(const Blueprint& blueprint, std::span<const std::size_t> order)
       key += agents(thread.seat.agent);
       key += groups(thread.seat.group);
     }
+    if (thread.kernel >= 0) key += thread.kernel == 0 ? 'k' : 'K';
     for (std::size_t i = 0; i < static_cast<std::size_t>(thread.count); ++i) {
       const Access& access = thread.accesses[i];
       if (i == 1) {
@@ -327,7 +365,7 @@ Key key_in_order(const Blueprint& blueprint, std::span<const std::size_t> order)
       if (access.role == Role::write) value(access, access.value);
     }
     if (thread.warms >= 0) {
-      key += 'w';
+      key += thread.bystander ? 'B' : 'w';
       key += locations(thread.accesses[static_cast<std::size_t>(thread.warms)].location);
     }
   }
@@ -383,8 +421,8 @@ std::string name_of(const Blueprint& blueprint) {
     if (!text.empty()) text += '+';
     text += thread_word(threads[t], !blueprint.cycle);
     if (!blueprint.cycle) continue;
-    const Access& from = accesses_of(threads[t]).back();
-    text.append("+").append(edge_word(from, threads[(t + 1) % threads.size()].accesses[0]));
+
+    text.append("+").append(edge_word(threads[t], threads[(t + 1) % threads.size()]));
   }
   text += '.';
   for (const PlannedThread& thread : threads) text += seat_word(thread.seat);
@@ -403,7 +441,7 @@ std::string shape_of(const Blueprint& blueprint) {
       if (!text.empty()) text += '+';
       text += thread.accesses[0].role == Role::read ? 'R' : 'W';
       if (thread.count == 2) text += thread.accesses[1].role == Role::read ? "-R" : "-W";
-      text.append("+").append(edge_word(accesses_of(thread).back(), next.accesses[0]));
+      text.append("+").append(edge_word(thread, next));
     }
     for (const Shape& shape : shapes) {
       if (shape.cycle == text) return std::string(shape.name);

@@ -17,9 +17,19 @@ namespace lockstep::generate {
 enum class Role : std::uint8_t { read, write };
 
 // How an access takes part in synchronization. `synchronizing`: an acquire load or a release store. `strong`:
-// the same with order sc, which acquires and releases. `update`: an acq_rel read-modify-write, which as a
-// read adds 0 and as a write exchanges.
-enum class Flavour : std::uint8_t { plain, synchronizing, strong, update };
+// the same with order sc, which acquires and releases. `update`: a read-modify-write, which as a read adds 0
+// and as a write exchanges, with order acq_rel; the other two have a half of that.
+enum class Flavour : std::uint8_t {
+  plain,
+  synchronizing,
+  strong,
+  update,
+  acquiring_update,
+  releasing_update
+};
+constexpr bool is_update(Flavour flavour) {
+  return flavour >= Flavour::update;
+}
 
 struct Access {
   Role role = Role::read;
@@ -30,10 +40,20 @@ struct Access {
   bool operator==(const Access&) const = default;
 };
 constexpr bool has_register(const Access& access) {
-  return access.role == Role::read || access.flavour == Flavour::update;
+  return access.role == Role::read || is_update(access.flavour);
 }
 constexpr bool writes(const Access& access) {
-  return access.role == Role::write || access.flavour == Flavour::update;
+  return access.role == Role::write || is_update(access.flavour);
+}
+constexpr bool acquires(const Access& access) {
+  if (access.flavour == Flavour::synchronizing) return access.role == Role::read;
+  return access.flavour == Flavour::update || access.flavour == Flavour::acquiring_update ||
+         (access.flavour == Flavour::strong && access.role == Role::read);
+}
+constexpr bool releases(const Access& access) {
+  if (access.flavour == Flavour::synchronizing) return access.role == Role::write;
+  return access.flavour == Flavour::update || access.flavour == Flavour::releasing_update ||
+         (access.flavour == Flavour::strong && access.role == Role::write);
 }
 
 // How the second access of a thread depends on the value that the first one read. `guard`: a reader of
@@ -65,6 +85,10 @@ struct PlannedThread {
   // Begins with a plain load of a word that nobody writes, in the block of the location of this access: the
   // thread's caches then hold a copy of the block from before.
   std::int8_t warms = -1;
+  // That load is made by a thread of its own in the same place, at whatever time.
+  bool bystander = false;
+  // In a sequence of kernels: 0 ends before 1 begins. -1: in neither.
+  std::int8_t kernel = -1;
   bool operator==(const PlannedThread&) const = default;
 };
 

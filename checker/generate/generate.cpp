@@ -73,12 +73,13 @@ struct Ring {
   std::vector<int> symmetries;  // by how many threads it may be turned and stay the same, 0 left out
 };
 
-Ring ring_of(const std::vector<int>& around) {
+// With `kernels` the first thread is split in two: its first access ends a kernel, its second is in the next.
+Ring ring_of(const std::vector<int>& around, bool kernels) {
   Ring ring;
   Blueprint& frame = ring.frame;
   const auto multiple = around.size();
   std::vector<std::int8_t> start;  // number of the thread with which each path begins
-  std::int8_t threads = 0;
+  std::int8_t threads = kernels ? 1 : 0;
   for (std::size_t i = 0; i < multiple; ++i) {
     const Path& path = paths.at(static_cast<std::size_t>(around[i]));
     start.push_back(threads);
@@ -91,9 +92,12 @@ Ring ring_of(const std::vector<int>& around) {
     const Path& path = paths.at(static_cast<std::size_t>(around[i]));
     const auto location = static_cast<std::int8_t>(i);
     PlannedThread& from = frame.thread.at(static_cast<std::size_t>(start[i]));
-    PlannedThread& to = frame.thread.at(static_cast<std::size_t>(start[(i + 1) % multiple]));
-    from.count = to.count = 2;
-    from.accesses[1] = {path.from, Flavour::plain, Scope::system, location, path.from_value};
+    const bool closes = kernels && i + 1 == multiple;
+    PlannedThread& to =
+        frame.thread.at(closes ? std::size_t{0} : static_cast<std::size_t>(start[(i + 1) % multiple]));
+    const bool splits = kernels && i == 0;
+    from.count = splits ? 1 : 2;
+    from.accesses[splits ? 0 : 1] = {path.from, Flavour::plain, Scope::system, location, path.from_value};
     to.accesses[0] = {path.to, Flavour::plain, Scope::system, location, path.to_value};
     if (path.through) {
       PlannedThread& single = frame.thread.at(static_cast<std::size_t>(start[i] + 1));
@@ -101,6 +105,13 @@ Ring ring_of(const std::vector<int>& around) {
       single.accesses[0] = {*path.through, Flavour::plain, Scope::system, location, path.through_value};
     }
     frame.last.at(i) = path.last;
+  }
+  if (kernels) {
+    ++frame.edges;
+    frame.thread[0].count = 1;
+    frame.thread[0].kernel = 0;
+    frame.thread[1].kernel = 1;
+    return ring;
   }
   for (std::size_t by = 1; by < multiple; ++by) {
     std::vector<int> turned(around);
@@ -140,9 +151,18 @@ std::vector<Ring> rings_of(int edges) {
     }
     return true;
   };
+  const auto threads_of = [](const std::vector<int>& all) {
+    int threads = 0;
+    for (const int i : all) threads += paths.at(static_cast<std::size_t>(i)).through ? 2 : 1;
+    return threads;
+  };
   const auto extend = [&](auto&& self, int left) -> void {
-    if (left == 0) {
-      if (around.size() >= 2 && least_of_rotations()) rings.push_back(ring_of(around));
+    if (left <= 1) {
+      const int threads = threads_of(around);
+      const int most = static_cast<int>(Blueprint::most_threads);
+      if (left == 0 && around.size() >= 2 && threads <= most && least_of_rotations())
+        rings.push_back(ring_of(around, false));
+      if (left == 1 && !around.empty() && threads < most) rings.push_back(ring_of(around, true));
       return;
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -153,8 +173,6 @@ std::vector<Ring> rings_of(int edges) {
     }
   };
   extend(extend, edges);
-  std::erase_if(
-      rings, [](const Ring& ring) { return ring.frame.threads > static_cast<int>(Blueprint::most_threads); });
   return rings;
 }
 
@@ -221,6 +239,11 @@ std::vector<AccessChoice> access_choices(const Seat& seat, bool strong = true) {
   for (const Scope scope : scopes_of(seat)) {
     if (strong) all.push_back({Flavour::strong, scope, 1});
   }
+  for (const Flavour half : {Flavour::acquiring_update, Flavour::releasing_update}) {
+    for (const Scope scope : scopes_of(seat)) {
+      if (strong) all.push_back({half, scope, 1});
+    }
+  }
   return all;
 }
 
@@ -245,13 +268,14 @@ std::uint32_t code_of(const PlannedThread& thread) {
     code = (code << bits) | static_cast<std::uint32_t>(value);
   };
   for (const Access& access : thread.accesses) {
-    add(access.flavour, 2);
+    add(access.flavour, 3);
     add(access.scope, 2);
   }
   add(thread.link.dependency, 2);
   add(thread.link.fenced, 1);
   add(thread.link.fence, 2);
   add(thread.warms + 1, 2);
+  add(thread.bystander, 1);
   return code;
 }
 
@@ -365,6 +389,12 @@ class Decorator {
     for (std::int8_t i = 0; i < (apart ? 2 : 1); ++i) {
       thread.warms = i;
       this->thread(t + 1, left - 1);
+      if (bystanders_ + blueprint_.threads == static_cast<int>(Blueprint::most_threads)) continue;
+      thread.bystander = true;
+      ++bystanders_;
+      this->thread(t + 1, left - 1);
+      --bystanders_;
+      thread.bystander = false;
     }
     thread.warms = -1;
   }
@@ -381,6 +411,7 @@ class Decorator {
   const std::function<void(const Blueprint&)>& take_;
   std::vector<std::vector<AccessChoice>> accesses_;  // by thread, in order of cost
   std::vector<std::vector<LinkChoice>> links_;
+  int bystanders_ = 0;
   std::size_t duplicates_ = 0;
 };
 
@@ -391,7 +422,7 @@ std::vector<Access> operations_of(const Seat& seat) {
   std::vector<Access> all;
   for (std::int8_t location = 0; location < 2; ++location) {
     for (const AccessChoice& choice : access_choices(seat, false)) {
-      if (choice.flavour != Flavour::update) all.push_back({R, choice.flavour, choice.scope, location, 0});
+      if (!is_update(choice.flavour)) all.push_back({R, choice.flavour, choice.scope, location, 0});
       all.push_back({W, choice.flavour, choice.scope, location, 0});
     }
   }
@@ -535,12 +566,12 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
                    fmt::format("3 to {} can be generated", longest_cycle));
   }
   for (int size = 3; size <= options.up_to; ++size) {
-    for (int edges = 3; edges <= size; ++edges) {
+    for (int edges = size; edges >= 3; edges -= edges_of_an_extra) {
       const std::vector<Ring> rings = rings_of(edges);
       for (std::size_t shape = 0; shape < rings.size(); ++shape) {
         for (auto& seats : placements(rings[shape].frame.threads)) {
-          families_.push_back(
-              {Family::Kind::cycle, edges, size - edges, static_cast<int>(shape), std::move(seats)});
+          families_.push_back({Family::Kind::cycle, edges, (size - edges) / edges_of_an_extra,
+                               static_cast<int>(shape), std::move(seats)});
         }
       }
     }

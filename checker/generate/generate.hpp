@@ -14,10 +14,12 @@
 namespace lockstep::generate {
 
 struct GenerateOptions {
-  int up_to = 4;          // edges of a cycle together with its extras; 0: no cycles
+  int up_to = 4;          // size of a cycle: its edges and extras; 0: no cycles
   bool straight = false;  // also the programs of 2 threads with 2 operations
 };
-inline constexpr int longest_cycle = 7;
+inline constexpr int longest_cycle = 8;
+// An extra on a cycle counts as so many edges: a test with e edges and n extras has the size e + 2n.
+inline constexpr int edges_of_an_extra = 2;
 
 // Blueprints that are enumerated together: of one size, one shape and one placement.
 struct Family {

@@ -21,6 +21,11 @@ class Screen {
       : blueprint_(blueprint), all_system_(model == RaceModel::drf), relaxed_(is_relaxed(model)) {
     for (int t = 0; t < blueprint_.threads; ++t) {
       for (int i = 0; i < thread(t).count; ++i) add(t, i);
+      if (thread(t).kernel < 0) continue;
+      // Its edges, taken together with its first access and its last.
+      const std::uint32_t edge = 1U << instance(t, Scope::system);
+      events_[number(t, 0)].acquires |= edge;
+      events_[number(t, thread(t).count - 1)].releases |= edge;
     }
     const bool direct = model == RaceModel::hrf_direct || model == RaceModel::hrf_relaxed_direct;
     closures_ = direct && !relaxed_ ? std::max<std::size_t>(1, instances_.size()) : 1;
@@ -91,13 +96,13 @@ class Screen {
     if (!event.atomic) return;
     event.instance = instance(t, access.scope);
     const std::uint32_t own = 1U << event.instance;
-    if (access.role == Role::read || access.flavour == Flavour::update) event.acquires |= own;
-    if (writes(access)) event.releases |= own;
+    if (acquires(access)) event.acquires |= own;
+    if (releases(access)) event.releases |= own;
     // A fence acts through the atomic before it and the atomic behind it.
     if (self.count == 2 && self.link.fenced) {
       const std::uint32_t fence = 1U << instance(t, self.link.fence);
-      if (i == 0 && event.acquires != 0) event.acquires |= fence;
-      if (i == 1 && event.releases != 0) event.releases |= fence;
+      if (i == 0 && has_register(access)) event.acquires |= fence;
+      if (i == 1 && writes(access)) event.releases |= fence;
     }
   }
 
@@ -130,9 +135,18 @@ class Screen {
   bool from(const State& state) {
     for (int t = 0; t < blueprint_.threads; ++t) {
       const auto at = static_cast<std::size_t>(t);
-      if (state.next[at] >= thread(t).count) continue;
+      if (state.next[at] >= thread(t).count || waits(t, state)) continue;
       State after = state;
       if (perform(t, state.next[at], after) || from(after)) return true;
+    }
+    return false;
+  }
+
+  // For the end of an earlier kernel.
+  [[nodiscard]] bool waits(int t, const State& state) const {
+    if (thread(t).kernel != 1) return false;
+    for (int u = 0; u < blueprint_.threads; ++u) {
+      if (thread(u).kernel == 0 && state.next[static_cast<std::size_t>(u)] < thread(u).count) return true;
     }
     return false;
   }

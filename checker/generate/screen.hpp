@@ -8,8 +8,8 @@
 namespace lockstep::generate {
 
 // Whether some SC execution of the program surely has a race under the model, in the reading "any location",
-// hence in both. False means nothing: races.hpp has the answer. It is exact but for fences and the relaxed
-// models, where synchronization is taken to order more than it does.
+// hence in both. False means nothing: races.hpp has the answer. It is exact but for fences, kernels and the
+// relaxed models, where synchronization is taken to order more than it does.
 bool surely_races(const Blueprint& blueprint, RaceModel model);
 
 }  // namespace lockstep::generate
