@@ -350,7 +350,11 @@ class FaultHunt {
     for (Hunted& hunted : hunted_) {
       hunted.kill.ended = hunted.kill.test || !kills.interrupted;
       hunted.kill.tests = hunted.kill.test ? *hunted.kill.test + 1 : hunted.kill.tests;
-      if (hunted.kill.test) hunted.kill.killer = to_test(candidates->tests[*hunted.kill.test]);
+      if (hunted.kill.test) {
+        const Blueprint& killer = candidates->tests[*hunted.kill.test];
+        hunted.kill.killer = to_test(killer);
+        hunted.kill.shape = shape_of(killer);
+      }
       kills.faults.push_back(std::move(hunted.kill));
     }
     kills.seconds = seconds_since(start_);

@@ -134,6 +134,7 @@ struct FaultKill {
   std::string what;
   std::optional<std::size_t> test;  // the first that kills it
   std::shared_ptr<const LitmusTest> killer;
+  std::string shape;      // "MP"
   std::string cause;      // "deadlock", or the outcome
   std::size_t tests = 0;  // that were run
   std::size_t inconclusive = 0;

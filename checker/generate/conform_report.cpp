@@ -168,10 +168,8 @@ std::string fault_kills_text(const FaultKills& kills) {
     text += fmt::format("{:<{}}  ", one.fault, width);
     if (one.killer) {
       ++dead;
-      text += fmt::format("{}\n{:<{}}  {}{}, test {}\n", one.killer->name, "", width, one.cause,
-                          one.killer->doc == "Generated."
-                              ? ""
-                              : ", " + one.killer->doc.substr(one.killer->doc.rfind(' ') + 1),
+      const std::string shape = one.shape.empty() ? "" : one.shape + ", ";
+      text += fmt::format("{}\n{:<{}}  {}{}, test {}\n", one.killer->name, "", width, shape, one.cause,
                           grouped(one.tests));
     } else {
       text += fmt::format("ALIVE after {} tests", grouped(one.tests));
@@ -189,13 +187,10 @@ std::string fault_kills_text(const FaultKills& kills) {
 json fault_kills_json(const FaultKills& kills) {
   json faults = json::array();
   for (const FaultKill& one : kills.faults) {
-    json fault{{"fault", one.fault},
-               {"what", one.what},
-               {"alive", !one.test.has_value()},
-               {"tests", one.tests},
-               {"inconclusive", one.inconclusive},
-               {"seconds", one.seconds},
-               {"cause", one.cause}};
+    json fault{{"shape", one.shape},     {"fault", one.fault},
+               {"what", one.what},       {"alive", !one.test.has_value()},
+               {"tests", one.tests},     {"inconclusive", one.inconclusive},
+               {"seconds", one.seconds}, {"cause", one.cause}};
     if (one.killer) {
       fault["test"] = one.killer->name;
       fault["text"] = print_test(*one.killer);

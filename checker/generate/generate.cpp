@@ -576,7 +576,18 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
       }
     }
   }
-  if (!options.straight) return;
+  if (options.straight) add_straight();
+  // What takes longest comes last: exploring one more thread costs more than anything else.
+  const auto place = [](const Family& family) {
+    const int size = family.kind == Family::Kind::straight ? size_of_straight
+                                                           : family.edges + edges_of_an_extra * family.extras;
+    return std::pair(size, family.seats.size());
+  };
+  std::stable_sort(families_.begin(), families_.end(),
+                   [&](const Family& a, const Family& b) { return place(a) < place(b); });
+}
+
+void Generator::add_straight() {
   const std::function<void(const Blueprint&)> keep = [this](const Blueprint& blueprint) {
     if (blueprint.threads == 2) cycles_of_two_.push_back(canonical_key(blueprint));
   };

@@ -20,6 +20,7 @@ struct GenerateOptions {
 inline constexpr int longest_cycle = 8;
 // An extra on a cycle counts as so many edges: a test with e edges and n extras has the size e + 2n.
 inline constexpr int edges_of_an_extra = 2;
+inline constexpr int size_of_straight = 4;  // two threads with two accesses, as in a cycle of four edges
 
 // Blueprints that are enumerated together: of one size, one shape and one placement.
 struct Family {
@@ -51,6 +52,8 @@ class Generator {
   [[nodiscard]] std::string identity() const;
 
  private:
+  void add_straight();
+
   GenerateOptions options_;
   std::vector<Family> families_;
   std::vector<Key> cycles_of_two_;  // sorted keys of the cycles that are straight programs, too

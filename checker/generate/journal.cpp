@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -73,7 +74,7 @@ Journal::Journal(const std::string& file, const json& header, const std::functio
           refuse(file, number, "the journal is damaged", "name a new file to begin again");
         try {
           take(line);
-        } catch (const json::exception& bad) {
+        } catch (const std::exception& bad) {
           refuse(file, number, fmt::format("the journal is damaged: {}", bad.what()),
                  "name a new file to begin again");
         }
