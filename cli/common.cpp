@@ -73,6 +73,20 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
   return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);
 }
 
+std::optional<RaceModel> race_model_named(const std::string& text) {
+  for (const RaceModel model : race_models) {
+    if (name(model) == text) return model;
+  }
+  return std::nullopt;
+}
+
+RaceModel model_named(const std::string& text) {
+  if (const auto model = race_model_named(text)) return *model;
+  std::vector<std::string> names;
+  for (const RaceModel model : race_models) names.emplace_back(name(model));
+  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupt_flag.store(true, std::memory_order_relaxed); };

@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "checker/litmus/runner.hpp"
+#include "checker/races/races.hpp"
 #include "checker/trace/subject.hpp"
 
 namespace lockstep::cli {
@@ -32,6 +34,11 @@ struct SystemChoice {
 // An option that may be given many times, each time with one value or several between commas.
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what);
+
+// "hrf-direct"; throws BadInput with the nearest name.
+RaceModel model_named(const std::string& text);
+// The models that are decided by exploring all interleavings; every other name is a cat model's.
+std::optional<RaceModel> race_model_named(const std::string& text);
 
 // From now on Ctrl-C sets interrupted() once; a second one ends the process.
 void catch_interrupts();

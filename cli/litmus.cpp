@@ -39,14 +39,6 @@ struct LitmusOptions {
   LimitOptions limits;
 };
 
-// Those that are decided by exploring all interleavings; every other name is a cat model's.
-std::optional<RaceModel> race_model_named(const std::string& text) {
-  for (const RaceModel model : race_models) {
-    if (name(model) == text) return model;
-  }
-  return std::nullopt;
-}
-
 std::vector<Subject> subjects(const std::vector<std::string>& names, const LitmusOptions& options) {
   std::vector<Subject> all;
   for (const std::string& name : names) {

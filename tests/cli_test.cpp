@@ -89,6 +89,8 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
   const Command lockstep;
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
                                                     {"litmus", "--help"},
+                                                    {"generate", "--help"},
+                                                    {"conform", "--help"},
                                                     {"check", "--help"},
                                                     {"replay", "--help"},
                                                     {"explain", "--help"},
@@ -117,6 +119,12 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"check", "german", "--size", "nodes=3"}), Catch::Contains("did you mean 'node'?"));
   CHECK_THAT(hint({"check", "quick-release/splitfifo"}), Catch::Contains("did you mean 'split-fifo'?"));
   CHECK_THAT(hint({"litmus", "--against", "hrf-indirekt"}), Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THAT(hint({"conform", "quick-relase"}), Catch::Contains("did you mean 'quick-release'?"));
+  CHECK_THAT(hint({"conform", "sc", "--model", "hrf-indirekt"}),
+             Catch::Contains("did you mean 'hrf-indirect'?"));
+  CHECK_THAT(hint({"conform", "german"}), Catch::Contains("runs no programs"));
+  CHECK_THAT(hint({"conform", "sc", "--resume", "no/such/folder"}), Catch::Contains("cannot be written"));
+  CHECK_THAT(hint({"generate", "--up-to", "99"}), Catch::Contains("out of reach"));
   CHECK_THAT(hint({"export", "german", "--to", "tla"}), Catch::Contains("murphi"));
   CHECK_THAT(hint({"export", "quick-release", "--to", "murphi"}), Catch::Contains("--program"));
   CHECK_THAT(hint({"crosscheck", "german", "--with", "spinn"}), Catch::Contains("did you mean 'spin'?"));
@@ -225,6 +233,37 @@ TEST_CASE("faults by the tests that kill them are one command") {
   CHECK_THAT(result.out, Catch::Contains("mp-stale-agent (outcome)") && Catch::Contains("ALIVE"));
   const Result json = lockstep.run({"litmus", "--faults", "write-through", "mp-stale-agent", "--json"});
   CHECK(nlohmann::json::parse(json.out).at("schema") == "lockstep.faults/1");
+}
+
+TEST_CASE("generate counts tests, names them, and writes files that litmus runs") {
+  const Command lockstep;
+  const Result counts = lockstep.run({"generate", "--up-to", "4", "--json"});
+  CHECK(counts.status == 0);
+  CHECK(nlohmann::json::parse(counts.out).at("sizes").at(0).at("tests") == 2188);
+  CHECK_THAT(lockstep.run({"generate", "--list"}).out, Catch::Contains("W-po-Wag+rf+Rag-guard-R+fr.a0b0\n"));
+  const std::string tests = (lockstep.folder() / "tests").string();
+  CHECK(lockstep.run({"generate", "--up-to", "3", "--model", "hrf-direct", "--output", tests}).status == 0);
+  const Result run = lockstep.run({"litmus", tests, "--on", "sc,write-through", "--summary-only"});
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("322 tests on 2 systems: 322 as expected"));
+}
+
+TEST_CASE("conform reports, convicts, and resumes") {
+  const Command lockstep;
+  const Result good = lockstep.run({"conform", "write-through", "--up-to", "3", "--resume", "j", "--json"});
+  CHECK(good.status == 0);
+  CHECK(nlohmann::json::parse(good.out).at("all").at("race_free") == 322);
+  const Result again = lockstep.run({"conform", "write-through", "--up-to", "3", "--resume", "j"});
+  CHECK_THAT(again.out, Catch::Contains("322 tests from the journal"));
+  CHECK_THAT(again.out, Catch::Contains("conforms on every test"));
+  const Result bad = lockstep.run(
+      {"conform", "write-through", "--up-to", "3", "--fault", "early-acknowledgement", "--trace", "t.json"});
+  CHECK(bad.status == 1);
+  CHECK_THAT(bad.out, Catch::Contains("HRF W+ke+R+fr.a0b1") && Catch::Contains("does not conform"));
+  CHECK(lockstep.run({"replay", "t.json"}).status == 0);
+  const Result faults = lockstep.run({"conform", "write-through", "--up-to", "3", "--faults"});
+  CHECK(faults.status == 1);  // some need longer tests
+  CHECK_THAT(faults.out, Catch::Contains("W+ke+R+fr.a0b1") && Catch::Contains("ALIVE"));
 }
 
 TEST_CASE("list names systems, and what a system can be asked") {

@@ -1,0 +1,102 @@
+#include "checker/generate/journal.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep::generate {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view schema = "lockstep.conform.journal/1";
+
+[[noreturn]] void refuse(const std::string& file, int line, const std::string& message,
+                         const std::string& hint) {
+  Diagnostic diagnostic;
+  diagnostic.file = file;
+  diagnostic.place.line = line;
+  diagnostic.message = message;
+  diagnostic.hint = hint;
+  throw BadInput(std::move(diagnostic));
+}
+
+// What two headers disagree on, for people.
+std::string differences(const json& here, const json& there) {
+  std::string text;
+  for (const auto& [key, value] : here.items()) {
+    if (there.contains(key) && there[key] == value) continue;
+    const auto told = [](const json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); };
+    text += fmt::format("{}{}: it has '{}', this run '{}'", text.empty() ? "" : "; ", key,
+                        there.contains(key) ? told(there[key]) : "nothing", told(value));
+  }
+  return text;
+}
+
+}  // namespace
+
+Journal::Journal(const std::string& file, const json& header, const std::function<void(const json&)>& take)
+    : name_(file) {
+  json head = header;
+  head["schema"] = schema;
+  std::error_code error;
+  const bool begun = std::filesystem::exists(file, error) && std::filesystem::file_size(file, error) > 0;
+  std::uintmax_t whole = 0;  // bytes up to the end of the last whole line
+  if (begun) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) refuse(file, 0, "the journal cannot be read", "");
+    std::stringstream buffer;
+    buffer << in.rdbuf();
+    const std::string text = buffer.str();
+    std::size_t at = 0;
+    for (int number = 1; at < text.size(); ++number) {
+      const std::size_t end = text.find('\n', at);
+      if (end == std::string::npos) break;  // cut off while it was written
+      const json line = json::parse(text.substr(at, end - at), nullptr, false);
+      if (number == 1) {
+        if (!line.is_object() || line.value("schema", "") != schema)
+          refuse(file, 1, "this is no journal of `lockstep conform`", "name a new file to begin one");
+        const std::string different = differences(head, line);
+        if (!different.empty()) {
+          refuse(file, 1, "the journal is about another run: " + different,
+                 "name a new file, or resume with what began this one");
+        }
+      } else {
+        if (!line.is_object())
+          refuse(file, number, "the journal is damaged", "name a new file to begin again");
+        try {
+          take(line);
+        } catch (const std::exception& bad) {
+          refuse(file, number, fmt::format("the journal is damaged: {}", bad.what()),
+                 "name a new file to begin again");
+        }
+      }
+      at = end + 1;
+      whole = at;
+    }
+    if (whole == 0)
+      refuse(file, 1, "this is no journal of `lockstep conform`", "name a new file to begin one");
+    std::filesystem::resize_file(file, whole, error);
+    if (error) refuse(file, 0, "the journal cannot be written: " + error.message(), "");
+  }
+  file_.reset(std::fopen(file.c_str(), "ab"));
+  if (!file_) refuse(file, 0, "the journal cannot be written", "is there such a folder?");
+  if (!begun) append(head);
+}
+
+void Journal::append(const json& line) {
+  const std::string text = line.dump() + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
+  if (!written || std::fflush(file_.get()) != 0)
+    refuse(name_, 0, "the journal cannot be written", "is the disk full?");
+}
+
+}  // namespace lockstep::generate

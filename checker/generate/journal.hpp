@@ -1,0 +1,30 @@
+// A journal of finished work: a header that says what it is about, then one line for each finished part, each
+// written whole and at once. A run that is cut off loses at most what was being worked on.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace lockstep::generate {
+
+class Journal {
+ public:
+  // Opens or begins the file. Every line after an equal header is handed to `take`. Throws BadInput where the
+  // file cannot be read or written, is no journal, is about something else, or is damaged in another place
+  // than its last line, which may have been cut off.
+  Journal(const std::string& file, const nlohmann::json& header,
+          const std::function<void(const nlohmann::json&)>& take);
+  void append(const nlohmann::json& line);
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string name_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace lockstep::generate
