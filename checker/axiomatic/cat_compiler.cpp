@@ -229,6 +229,8 @@ std::string_view word(Value::Kind kind) {
 // ---- the compiler ----
 
 constexpr int deepest_application = 400;
+constexpr int most_applications = 1'000'000;
+constexpr std::size_t largest_collection = 20'000;
 
 class Compiler {
  public:
@@ -613,6 +615,9 @@ class Compiler {
     if (++depth_ > deepest_application) {
       fail(e.place, "recursion that does not converge: " + written(e) + " calls itself without end");
     }
+    if (++applications_ > most_applications) {
+      fail(e.place, "the model applies its functions more than a million times");
+    }
     const File* const caller = file_;
     const Env* env = function.closure.env;
     bind(env, function.closure.parameter, argument, e.place);
@@ -798,6 +803,12 @@ class Compiler {
     return v.elements.empty() ? Value{} : v;
   }
 
+  void check_size(std::size_t size, const Expr& e) const {
+    if (size <= largest_collection) return;
+    fail(e.place, written(e) + " is a set of more than " + std::to_string(largest_collection) + " relations",
+         "choose orders one after the other: with o from linearisations(S, r)");
+  }
+
   // {{a, b}, {c}} becomes {a | c, b | c}; a member may be the linear orders of a set.
   Value cross(const Value& argument, const Expr& e) {
     Value v;
@@ -806,20 +817,20 @@ class Compiler {
     if (argument.kind == Value::Kind::nothing) return v;
     if (argument.kind != Value::Kind::collection) fail(e.place, "cross takes a set of sets of relations");
     for (const Value& member : argument.elements) {
-      const Value one = member.kind == Value::Kind::orders ? all_orders(member) : member;
+      const Value one = member.kind == Value::Kind::orders ? all_orders(member, e) : member;
       if (one.kind != Value::Kind::collection) fail(e.place, "cross takes a set of sets of relations");
       std::vector<Value> next;
       for (const Value& left : v.elements) {
         for (const Value& right : one.elements) {
           next.push_back(value(binary(Op::union_, relation(left, e), relation(right, e), false)));
-          if (next.size() > 20000) fail(e.place, "cross gives more than 20000 relations");
+          check_size(next.size(), e);
         }
       }
       v.elements = std::move(next);
     }
     return v;
   }
-  Value all_orders(const Value& orders) {
+  Value all_orders(const Value& orders, const Expr& e) {
     const std::vector<std::uint64_t> members = rows(orders.node);
     const std::vector<std::uint64_t> within = rows(orders.other);
     Value v;
@@ -829,11 +840,11 @@ class Compiler {
     for (int event = 0; event < structure_->events(); ++event) {
       if (has(members, 0, event)) events.push_back(event);
     }
-    extend(events, within, order, v);
+    extend(events, within, order, v, e);
     return v;
   }
   void extend(const std::vector<int>& events, const std::vector<std::uint64_t>& within,
-              std::vector<int>& order, Value& out) {
+              std::vector<int>& order, Value& out, const Expr& e) {
     if (order.size() == events.size()) {
       Constant c{false, std::vector<std::uint64_t>(words() * static_cast<std::size_t>(structure_->events()))};
       for (std::size_t i = 0; i < order.size(); ++i) {
@@ -843,6 +854,7 @@ class Compiler {
         }
       }
       out.elements.push_back(value(constant(std::move(c))));
+      check_size(out.elements.size(), e);
       return;
     }
     for (const int next : events) {
@@ -853,7 +865,7 @@ class Compiler {
       });
       if (!ready) continue;
       order.push_back(next);
-      extend(events, within, order, out);
+      extend(events, within, order, out, e);
       order.pop_back();
     }
   }
@@ -1280,6 +1292,7 @@ class Compiler {
   std::vector<std::string> including_;
   std::set<std::string> included_;
   int depth_ = 0;
+  int applications_ = 0;
 };
 
 }  // namespace

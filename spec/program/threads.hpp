@@ -278,6 +278,14 @@ struct Threads {
     }
   }
 
+  // Acquire and release are sequentially consistent themselves (semantics.md, "Operations"), so sc asks a memory
+  // system for nothing more.
+  static constexpr Order order_asked(const Instruction& at) {
+    if (at.order != Order::sc) return at.order;
+    if (at.opcode == Opcode::load) return Order::acquire;
+    return at.opcode == Opcode::store ? Order::release : Order::acq_rel;
+  }
+
   void request(State& s, ThreadIx i, const Instruction& at, bool departing) const {
     Port<K>& port = s.port(i);
     auto& q = port.request;
@@ -296,7 +304,7 @@ struct Threads {
         break;
     }
     q.function = at.rmw;
-    q.order = at.order;
+    q.order = order_asked(at);
     q.scope = at.scope;
     if (at.opcode == Opcode::barrier) {
       q.order = departing ? Order::acquire : Order::release;
