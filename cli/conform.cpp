@@ -28,6 +28,7 @@ struct Options {
   std::string journal;
   std::string trace_file;
   bool hunt = false;
+  std::vector<std::string> only;
   bool json = false;
   SystemChoice choice;
   LimitOptions limits;
@@ -70,9 +71,10 @@ int run(const Options& options) {
   conform.on_progress = [&](const generate::ConformProgress& now) {
     progress.show(progress_text(now, options.hunt ? "faults killed" : "offending"));
   };
+  if (!options.hunt && !options.only.empty()) throw BadInput("--only goes with --faults");
   if (options.hunt) {
     if (!options.journal.empty()) throw BadInput("--faults keeps no journal", "leave out --resume");
-    const generate::FaultKills kills = kill_faults(conform, *model, {});
+    const generate::FaultKills kills = kill_faults(conform, *model, options.only);
     progress.erase();
     print_now(options.json ? fault_kills_json(kills).dump(1) + "\n" : fault_kills_text(kills));
     return exit_status(kills);
@@ -107,6 +109,7 @@ Command add_conform(CLI::App& lockstep) {
       ->type_name("FILE");
   app->add_flag("--faults", options->hunt,
                 "Instead: for each fault of the system the shortest test that kills it");
+  add_list(*app, "--only", options->only, "With --faults: none but these")->type_name("F,F");
   app->add_option("--trace", options->trace_file, "Write the counterexample to a file")->type_name("FILE");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each test");

@@ -254,6 +254,7 @@ std::vector<LinkChoice> link_choices(const PlannedThread& thread) {
     if (thread.accesses[1].role == W) dependencies.push_back(Dependency::data);
   }
   std::vector<LinkChoice> all;
+  all.reserve(dependencies.size() * (1 + scopes_of(thread.seat).size()));
   for (const Dependency dependency : dependencies) all.push_back({dependency, false, Scope::system, 0});
   for (const Dependency dependency : dependencies) {
     for (const Scope scope : scopes_of(thread.seat)) all.push_back({dependency, true, scope, 1});
