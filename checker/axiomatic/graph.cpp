@@ -88,7 +88,7 @@ std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std:
   std::string text = fmt::format(
       "digraph execution {{\n  graph [label=\"{}\", labelloc=t, fontname=\"Helvetica\", splines=true];\n"
       "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12];\n"
-      "  edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.7];\n",
+      "  edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.7, labeldistance=2.6, labelangle=18];\n",
       title);
   // An initial write is drawn where something reads it or its cycle needs it.
   std::set<int> drawn;
@@ -105,7 +105,7 @@ std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std:
   for (std::size_t t = 0; t < e.first.size(); ++t) {
     const int end = t + 1 < e.first.size() ? e.first[t + 1] : e.size();
     text += fmt::format("  t{} [label=\"{}\", pos=\"{},{}!\", fontsize=14];\n", t,
-                        test.program.threads[t].name, static_cast<int>(t) * column, row / 2 - 8);
+                        test.program.threads[t].name, static_cast<int>(t) * column, row + row / 2);
     for (int event = e.first[t]; event < end; ++event) {
       text += fmt::format("  e{} [label=\"{}\", pos=\"{},{}!\"{}];\n", event, described(c, event),
                           static_cast<int>(t) * column, -(event - e.first[t]) * row,
@@ -116,7 +116,7 @@ std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std:
   const auto edge = [&](const Pair& pair, std::string_view label, std::string_view color) {
     const bool bold = cycle.count(pair) > 0;
     shown.insert(pair);
-    text += fmt::format("  e{} -> e{} [label=\"{}\", color=\"{}\", fontcolor=\"{}\"{}];\n", pair.first,
+    text += fmt::format("  e{} -> e{} [taillabel=\"{}\", color=\"{}\", fontcolor=\"{}\"{}];\n", pair.first,
                         pair.second, label, color, color, bold ? ", penwidth=2.6" : "");
   };
   for (std::size_t t = 0; t < e.first.size(); ++t) {
