@@ -175,9 +175,9 @@ TEST_CASE("a violation ends with status 1 and a trace that replays") {
   const Result again = lockstep.run({"replay", "traces/chain-wg-agent.quick-release-split-fifo.trace.json"});
   CHECK(again.status == 0);
   CHECK_THAT(again.out, Catch::Contains("As recorded"));
-  CHECK(
-      lockstep.run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--against", "hrf-direct"})
-          .status == 0);
+  CHECK(lockstep
+            .run({"litmus", "chain-wg-agent", "--on", "quick-release/split-fifo", "--against", "hrf-direct"})
+            .status == 0);
 }
 
 TEST_CASE("check holds, finds a fault, and leaves a trace that replay fires again") {

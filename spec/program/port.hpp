@@ -3,8 +3,8 @@
 // A thread fills in `request` and raises `pending`. The memory system performs the operation in as many steps
 // as it needs and ends it with `complete`, which lowers `pending`, raises `done` and hands over a value. A
 // barrier's arrival and a kernel's end reach the port as a release fence, a barrier's departure and a
-// kernel's begin as an acquire fence; an sc operation as an acquire load, a release store or an acq_rel RMW or
-// fence (semantics.md, "Operations").
+// kernel's begin as an acquire fence; an sc operation as an acquire load, a release store or an acq_rel RMW
+// or fence (semantics.md, "Operations").
 #pragma once
 
 #include <boost/describe.hpp>

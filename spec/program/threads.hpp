@@ -278,8 +278,8 @@ struct Threads {
     }
   }
 
-  // Acquire and release are sequentially consistent themselves (semantics.md, "Operations"), so sc asks a memory
-  // system for nothing more.
+  // Acquire and release are sequentially consistent themselves (semantics.md, "Operations"), so sc asks a
+  // memory system for nothing more.
   static constexpr Order order_asked(const Instruction& at) {
     if (at.order != Order::sc) return at.order;
     if (at.opcode == Opcode::load) return Order::acquire;
