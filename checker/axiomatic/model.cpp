@@ -497,4 +497,32 @@ std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const Axiomati
   return best;
 }
 
+void refuse_vacuous(const AxiomaticModel& model) {
+  const LitmusTest test = parse_litmus(
+      "HRF probe\n{ x = 0; }\n P0@wg 0,agent 0 ;\n st x, 1 ;\n ld r0, x ;\nexists (P0:r0 == 1)\n", "probe");
+  const ModelRun run = judge(test, model);
+  if (run.status != RunStatus::complete) return;
+  const bool flags_all = std::all_of(run.outcomes.begin(), run.outcomes.end(),
+                                     [](const AllowedOutcome& one) { return one.flags != 0; });
+  if (run.executions > 0 && !flags_all) return;
+  const auto candidate = find_candidate(test, model, {1});
+  std::string by;
+  SourcePlace place;
+  std::string file = model.source().file->name;
+  if (candidate && !candidate->failures.empty()) {
+    by = " ('" + candidate->failures.front().label + "')";
+    place = candidate->failures.front().place;
+    file = candidate->failures.front().file;
+  } else if (candidate && !candidate->flags.empty()) {
+    by = " ('" + candidate->flags.front() + "')";
+  }
+  throw BadInput(
+      Diagnostic{file,
+                 place,
+                 fmt::format("the model {} every execution{}, even of one thread that writes and reads",
+                             run.executions == 0 ? "forbids" : "flags", by),
+                 "a verdict under it would say nothing",
+                 {}});
+}
+
 }  // namespace lockstep

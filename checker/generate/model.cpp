@@ -62,7 +62,7 @@ class RaceFreeModel final : public ConsistencyModel {
 
 class AxiomaticView final : public ConsistencyModel {
  public:
-  explicit AxiomaticView(const std::string& name) : model_(name) {}
+  explicit AxiomaticView(const std::string& name) : model_(name) { refuse_vacuous(model_); }
 
   [[nodiscard]] std::string name() const override { return model_.name(); }
   [[nodiscard]] bool owes_nothing(const Blueprint&) const override { return false; }
