@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
@@ -65,6 +66,18 @@ Section tests_section(std::vector<std::string>& errors) {
   return section;
 }
 
+// Each model with the quoted words of its title.
+Section models_section() {
+  Section section{"models", "Models", {}};
+  for (const std::string& name : cat::model_names()) {
+    const std::string title = cat::read_model(name).file->title;
+    const std::size_t quote = title.find('"');
+    section.items.emplace_back(
+        name, quote == std::string::npos ? title : title.substr(quote + 1, title.rfind('"') - quote - 1));
+  }
+  return section;
+}
+
 std::string text_of(const Section& section) {
   std::size_t width = 0;
   for (const auto& item : section.items) width = std::max(width, item.first.size());
@@ -76,7 +89,7 @@ std::string text_of(const Section& section) {
 
 // Sections for `lockstep list [KIND] [SYSTEM]`; either word may be left out.
 std::vector<Section> sections(const std::vector<std::string>& words, std::vector<std::string>& errors) {
-  const std::vector<std::string> kinds{"systems", "variants", "faults", "sizes", "tests"};
+  const std::vector<std::string> kinds{"systems", "variants", "faults", "sizes", "tests", "models"};
   const auto is_kind = [&](const std::string& word) {
     return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
   };
@@ -99,6 +112,7 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
     }
   }
   if (kind == "tests") return {tests_section(errors)};
+  if (kind == "models") return {models_section()};
   if (kind == "systems" || (kind.empty() && system == nullptr)) return {systems_section()};
   std::vector<Section> found;
   for (const SystemEntry& entry : systems()) {
@@ -139,16 +153,17 @@ int run(const Options& options) {
 
 Command add_list(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("list", "List systems, variants, faults, sizes or tests");
+  CLI::App* app = lockstep.add_subcommand("list", "List systems, variants, faults, sizes, tests or models");
   app->add_option("WHAT", options->words,
-                  "systems, variants, faults, sizes or tests, and a system; either may be left out");
+                  "systems, variants, faults, sizes, tests or models, and a system; either may be left out");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
   app->footer(
       "Examples:\n"
       "  lockstep list                       the systems\n"
       "  lockstep list quick-release         its variants, faults and sizes\n"
       "  lockstep list faults write-through\n"
-      "  lockstep list tests");
+      "  lockstep list tests\n"
+      "  lockstep list models                the axiomatic models, for --model");
   return {app, [options] { return run(*options); }};
 }
 
