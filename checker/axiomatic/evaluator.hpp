@@ -37,6 +37,7 @@ class Evaluator {
     words = choices_ + plan.choices.size() * relation_words();
     if (arena_.size() < words) arena_.resize(words);
     std::memset(arena_.data() + rf_, 0, (words - rf_) * sizeof(Word));
+    empty_.assign(plan.nodes.size(), false);
     for (int i = 0; i < W; ++i) all_[i] = 0;
     for (int i = 0; i < n_; ++i) all_[i / 64] |= Word{1} << (i % 64);
     for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
@@ -45,7 +46,9 @@ class Evaluator {
         if (node.base == Base::rf) offsets_[i] = rf_;
         if (node.base == Base::co) offsets_[i] = co_;
         if (node.base == Base::sync_fence) offsets_[i] = fence_order_;
-        if (node.stage == Stage::fixed_by_events) execution.fill(node.base, row(static_cast<int>(i)));
+        if (node.stage != Stage::fixed_by_events) continue;
+        execution.fill(node.base, row(static_cast<int>(i)));
+        note_emptiness(static_cast<int>(i));
       } else if (node.op == Op::choice) {
         offsets_[i] = choices_ + static_cast<std::size_t>(node.a) * relation_words();
       } else if (node.op == Op::constant) {
@@ -129,7 +132,54 @@ class Evaluator {
 
   void evaluate(int index) {
     const Node& node = plan_->nodes[static_cast<std::size_t>(index)];
-    Row out = row(index);
+    if (node.op == Op::base || node.op == Op::constant || node.op == Op::choice || node.op == Op::variable)
+      return;
+    if (surely_empty(node)) {
+      if (is_known_empty(index)) return;
+      std::memset(row(index), 0, words_of(node) * sizeof(Word));
+      empty_[static_cast<std::size_t>(index)] = true;
+      return;
+    }
+    compute(node, row(index));
+    note_emptiness(index);
+  }
+
+  bool is_empty(int node) {
+    const Word* const in = row(node);
+    const std::size_t words = words_of(plan_->nodes[static_cast<std::size_t>(node)]);
+    Word all = 0;
+    for (std::size_t i = 0; i < words; ++i) all |= in[i];
+    return all == 0;
+  }
+
+ private:
+  // Much of a model is about what a test does not have: fences, RMWs, scopes. What is known to be empty is
+  // zero, and so is what follows from it.
+  [[nodiscard]] bool is_known_empty(int node) const { return empty_[static_cast<std::size_t>(node)]; }
+  void note_emptiness(int node) { empty_[static_cast<std::size_t>(node)] = is_empty(node); }
+  [[nodiscard]] bool surely_empty(const Node& node) const {
+    switch (node.op) {
+      case Op::union_:
+        return is_known_empty(node.a) && is_known_empty(node.b);
+      case Op::intersection:
+      case Op::sequence:
+      case Op::product:
+      case Op::restrict_domain:
+      case Op::restrict_range:
+        return is_known_empty(node.a) || is_known_empty(node.b);
+      case Op::difference:
+      case Op::inverse:
+      case Op::closure:
+      case Op::to_identity:
+      case Op::domain:
+      case Op::range:
+        return is_known_empty(node.a);
+      default:
+        return false;
+    }
+  }
+
+  void compute(const Node& node, Row out) {
     switch (node.op) {
       case Op::base:
       case Op::constant:
@@ -220,15 +270,6 @@ class Evaluator {
     }
   }
 
-  bool is_empty(int node) {
-    const Word* const in = row(node);
-    const std::size_t words = words_of(plan_->nodes[static_cast<std::size_t>(node)]);
-    Word all = 0;
-    for (std::size_t i = 0; i < words; ++i) all |= in[i];
-    return all == 0;
-  }
-
- private:
   [[nodiscard]] std::size_t words_of(const Node& node) const {
     return node.set ? static_cast<std::size_t>(W) : relation_words();
   }
@@ -262,12 +303,17 @@ class Evaluator {
   void add_diagonal(Row out) const {
     for (int i = 0; i < n_; ++i, out += W) put(out, i);
   }
+  // Warshall's, without a branch on each pair.
   void close(Row r) const {
     for (int k = 0; k < n_; ++k) {
-      const Word* const through = r + static_cast<std::ptrdiff_t>(k) * W;
+      std::array<Word, W> through;
+      copy(through.data(), r + static_cast<std::ptrdiff_t>(k) * W);
+      const int word = k / 64;
+      const int bit = k % 64;
       for (int i = 0; i < n_; ++i) {
         Row at = r + static_cast<std::ptrdiff_t>(i) * W;
-        if (has(at, k)) join(at, through);
+        const Word reaches = Word{0} - ((at[word] >> bit) & 1U);
+        for (std::size_t m = 0; m < W; ++m) at[m] |= through[m] & reaches;
       }
     }
   }
@@ -336,6 +382,7 @@ class Evaluator {
   std::array<Word, W> all_{};
   std::vector<std::size_t> offsets_;
   std::vector<Word> arena_;
+  std::vector<char> empty_;  // by node: known to be; never of what is chosen or still being solved
   std::size_t rf_ = 0;
   std::size_t co_ = 0;
   std::size_t fence_order_ = 0;

@@ -1,12 +1,16 @@
 #include "checker/axiomatic/model.hpp"
 
 #include <fmt/format.h>
+#define XXH_INLINE_ALL
+#define XXH_VECTOR 0  // outcomes are short
+#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "checker/axiomatic/search.hpp"
 #include "checker/support/diagnostic.hpp"
@@ -222,23 +226,31 @@ class Collector final : public SearchVisitor {
                         ? memory[static_cast<std::size_t>(term.index)]
                         : registers[static_cast<std::size_t>(term.thread)][term.index];
     }
-    auto found =
-        std::lower_bound(run_.outcomes.begin(), run_.outcomes.end(), outcome_,
-                         [](const AllowedOutcome& one, const Outcome& o) { return one.outcome < o; });
-    if (found == run_.outcomes.end() || found->outcome != outcome_) {
-      found = run_.outcomes.insert(found, {outcome_, 0, 0});
-    }
-    found->flags |= flags;
-    ++found->executions;
+    const auto [found, fresh] = known_.try_emplace(outcome_, run_.outcomes.size());
+    if (fresh) run_.outcomes.push_back({outcome_, 0, 0});
+    AllowedOutcome& one = run_.outcomes[found->second];
+    one.flags |= flags;
+    ++one.executions;
+  }
+  // To be called at the end: puts the outcomes in order.
+  void finish() {
+    std::sort(run_.outcomes.begin(), run_.outcomes.end(),
+              [](const AllowedOutcome& a, const AllowedOutcome& b) { return a.outcome < b.outcome; });
   }
   void cut() override { run_.cut = true; }
   bool stop() override { return limits_.reached(); }
 
  private:
+  struct Hash {
+    std::size_t operator()(const Outcome& outcome) const {
+      return XXH3_64bits(outcome.data(), outcome.size() * sizeof(outcome[0]));
+    }
+  };
   const LitmusTest& test_;
   ModelRun& run_;
   Limits& limits_;
   Outcome outcome_;
+  std::unordered_map<Outcome, std::size_t, Hash> known_;
 };
 
 std::string no_fixpoint(const cat::Plan& plan, int recursion, const std::string& model) {
@@ -340,6 +352,7 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
     run.status = error.status;
     run.message = error.message;
   }
+  collector.finish();
   for (const AllowedOutcome& one : run.outcomes) {
     if (!satisfies(test.filter, test, one.outcome)) continue;
     ++(satisfies(test.condition, test, one.outcome) ? run.tally.positive : run.tally.negative);

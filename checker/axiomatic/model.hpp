@@ -72,8 +72,8 @@ struct JudgeOptions {
 // Errors of the model or the test end in a status.
 ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options = {});
 
-// Throws BadInput where the model can tell nothing apart: it forbids, or flags, every execution even of one thread
-// that writes a location and reads it again.
+// Throws BadInput where the model can tell nothing apart: it forbids, or flags, every execution even of one
+// thread that writes a location and reads it again.
 void refuse_vacuous(const AxiomaticModel& model);
 
 // ---- evidence ----
