@@ -251,36 +251,49 @@ exists (P0:r0 == 0)
 exists (P1:r0 == 1 /\ P1:r1 == 0)
 )"},
 
-      // Fences on one memory between accesses of the other: only the fences are in that memory's
-      // happens-before.
+      // From fence to fence through local memory, and back through a barrier on global memory: no access of
+      // either
+      // memory is in a circle.
       {{"opencl"},
        "Global-hb",
-       R"(OPENCL global-fences-around-local-accesses
+       R"(OPENCL back-through-a-global-barrier
 { x = 0; y = 0; }
 P0@wg 0, dev 0 (local atomic_int* x, local atomic_int* y) {
+  B1: barrier(CLK_GLOBAL_MEM_FENCE);
   int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_work_group);
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
   atomic_store_explicit(y, 1, memory_order_relaxed, memory_scope_work_group);
 }
 P1@wg 0, dev 0 (local atomic_int* x, local atomic_int* y) {
   int r0 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_work_group);
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  B1: barrier(CLK_GLOBAL_MEM_FENCE);
+}
+P2@wg 0, dev 0 (local atomic_int* x, local atomic_int* y) {
+  B1: barrier(CLK_GLOBAL_MEM_FENCE);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
   atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_work_group);
 }
 exists (0:r0 == 1 /\ 1:r0 == 1)
 )"},
       {{"opencl"},
        "Local-hb",
-       R"(OPENCL local-fences-around-global-accesses
+       R"(OPENCL back-through-a-local-barrier
 { x = 0; y = 0; }
 P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
+  B1: barrier(CLK_LOCAL_MEM_FENCE);
   int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_work_group);
-  atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
   atomic_store_explicit(y, 1, memory_order_relaxed, memory_scope_work_group);
 }
 P1@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
   int r0 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_work_group);
-  atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+  B1: barrier(CLK_LOCAL_MEM_FENCE);
+}
+P2@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
+  B1: barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
   atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_work_group);
 }
 exists (0:r0 == 1 /\ 1:r0 == 1)
