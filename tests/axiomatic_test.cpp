@@ -165,6 +165,9 @@ TEST_CASE("sets are taken apart and put together", "[axiomatic]") {
       "let rec all s = match s with || {} -> 0 || e ++ rest -> [{e}] | all rest end  empty all R \\ [R]  "
       "empty [R] \\ all R"));
   CHECK(always("let ids = map (fun e -> e) R  empty ids \\ R"));
+  CHECK(
+      always("let rec each s = match s with || {} -> {} || o ++ rest -> o ++ each rest end "
+             "with o from each (linearisations(W, co0)) acyclic o | co0"));
   CHECK(always("forall s in classes-loc(W) do empty s \\ W  empty (s * s) \\ loc end"));
   CHECK(always("let t = 'a let r = match t with || 'b -> rf || 'a -> 0 || _ -> po end  empty r"));
   CHECK(always("if \"no-such-variant\" empty po else empty 0 end"));
@@ -188,6 +191,35 @@ TEST_CASE("orders are chosen: coherence as herd's library asks for it, and linea
   CHECK(executions("with co from generate_partial_cos(co0) acyclic co", writes) > 24);
 }
 
+TEST_CASE("barriers: who waits for whom, and who never leaves", "[axiomatic]") {
+  const AxiomaticModel ptx("ptx-v6.0");
+  const auto judged = [&](const std::string& initial, const std::string& columns,
+                          const std::string& condition) {
+    const ModelRun run =
+        judge(parse_litmus("PTX t\n{ " + initial + " }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n" + columns +
+                               condition + "\n",
+                           "t.litmus"),
+              ptx);
+    INFO(run.message);
+    REQUIRE(run.status == RunStatus::complete);
+    return run;
+  };
+  // Each waits at the barrier that the other has still to reach.
+  CHECK(judged("x = 0;",
+               " bar.cta.sync 0 | bar.cta.sync 1 ;\n bar.cta.sync 1 | bar.cta.sync 0 ;\n st.weak x, 1 | ;\n",
+               "exists (x == 1)")
+            .executions == 0);
+  // Numbers in registers: two barriers that have nothing to do with each other.
+  CHECK(judged("x = 0; y = 0; P0:r2 = 1; P1:r3 = 2;",
+               " st.weak x, 1 | st.weak y, 1 ;\n bar.cta.sync 1, r2 | bar.cta.sync 1, r3 ;\n"
+               " ld.weak r0, y | ld.weak r0, x ;\n",
+               "exists (P0:r0 == 0 /\\ P1:r0 == 0)")
+            .observation() == Observation::sometimes);
+  CHECK(judged("x = 0;", " st.weak x, 1 | bar.cta.sync 0 ;\n bar.cta.arrive 0 | ld.weak r0, x ;\n",
+               "forall (P1:r0 == 1)")
+            .observation() == Observation::always);
+}
+
 TEST_CASE("flags mark executions and forbid none", "[axiomatic]") {
   const ModelRun run = judge(message_passing(), model_of("flag ~empty rf as some  flag empty rf as none"));
   CHECK(run.executions == executions("empty 0"));
@@ -199,6 +231,7 @@ TEST_CASE("flags mark executions and forbid none", "[axiomatic]") {
 
 TEST_CASE("comments and titles are no statements", "[axiomatic]") {
   CHECK(always("C \"a model\" (* a (* nested *) comment *)\n// a line\nempty 0 as nothing"));
+  CHECK(always("# a line\nempty 0"));
   CHECK(always("\"only a string\" let r = po (* end *)"));
 }
 

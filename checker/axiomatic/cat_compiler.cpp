@@ -245,7 +245,7 @@ class Compiler {
       bind(globals_, name, std::move(v));
     }
     const bool is_library = fs::path(source_.file->name).filename() == "stdlib.cat";
-    if (!is_library) include("stdlib.cat", nullptr, {});
+    if (!is_library) include_library();
     run_file(source_.file);
     finish();
     return std::move(plan_);
@@ -741,6 +741,8 @@ class Compiler {
     switch (v.kind) {
       case Value::Kind::nothing:
         return false;
+      case Value::Kind::orders:
+        return take(all_orders(v, e), element, rest, e);
       case Value::Kind::collection: {
         if (v.elements.empty()) return false;
         element = v.elements.front();
@@ -1081,7 +1083,7 @@ class Compiler {
         }
         break;
       case StatementKind::include:
-        include(s.names[0], file_, s.place);
+        include(s.names[0], s.place);
         break;
       case StatementKind::procedure: {
         Value v;
@@ -1191,7 +1193,18 @@ class Compiler {
     bind(env, name, value(add(node)));
   }
 
-  void include(const std::string& name, const File* from, SourcePlace place) {
+  // Ours, also for a model that lies beside another one's.
+  void include_library() {
+    const std::string path = std::string(models_folder) + "/lib/stdlib.cat";
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+      throw BadInput("the model library 'stdlib.cat' is missing", "it belongs in spec/models/lib");
+    }
+    run_file(std::make_shared<const File>(parse(read_text(path), path)));
+  }
+
+  void include(const std::string& name, SourcePlace place) {
+    if (name == "stdlib.cat") return;  // every model has it already
     std::error_code error;
     for (const std::string& folder : source_.path) {
       const fs::path path = (folder.empty() ? fs::path(".") : fs::path(folder)) / name;
@@ -1200,18 +1213,15 @@ class Compiler {
       if (std::find(including_.begin(), including_.end(), canonical) != including_.end()) {
         fail(place, "'" + name + "' includes itself");
       }
-      if (canonical == fs::weakly_canonical(source_.file->name, error).string() && from != nullptr) {
+      if (canonical == fs::weakly_canonical(source_.file->name, error).string()) {
         fail(place, "'" + name + "' includes itself");
       }
-      if (!included_.insert(canonical).second && name == "stdlib.cat") return;
       including_.push_back(canonical);
       auto file = std::make_shared<const File>(parse(read_text(path.string()), path.string()));
       run_file(file);
       including_.pop_back();
       return;
     }
-    if (from == nullptr)
-      throw BadInput("the model library '" + name + "' is missing", "it belongs in spec/models");
     std::string folders;
     for (const std::string& folder : source_.path) {
       folders += (folders.empty() ? "" : ", ") + (folder.empty() ? std::string(".") : folder);
@@ -1290,7 +1300,6 @@ class Compiler {
   std::map<std::string_view, Base> base_of_;
   std::map<std::tuple<Op, Base, bool, int, int, int>, int> known_;
   std::vector<std::string> including_;
-  std::set<std::string> included_;
   int depth_ = 0;
   int applications_ = 0;
 };

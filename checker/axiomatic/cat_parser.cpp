@@ -78,7 +78,7 @@ struct nested_comment {
   }
 };
 struct comment : seq<at<string<'(', '*'>>, must<nested_comment>> {};
-struct line_comment : seq<string<'/', '/'>, star<peg::not_one<'\n'>>> {};
+struct line_comment : seq<sor<string<'/', '/'>, one<'#'>>, star<peg::not_one<'\n'>>> {};
 struct ws : star<sor<plus<peg::space>, line_comment, comment>> {};
 
 // Matches Rule one level deeper.

@@ -62,31 +62,67 @@ bool Execution::same_barrier(int a, int b) const {
   return x.occurrence == y.occurrence;
 }
 
+int Execution::awaited_at(int barrier) const {
+  const ProgramEvent& e = events[static_cast<std::size_t>(barrier)];
+  if (e.participants > 0) return e.participants;
+  const Placement& mine = program->threads[static_cast<std::size_t>(e.thread)].placement;
+  int members = 0;
+  for (std::size_t t = 0; t < program->threads.size(); ++t) {
+    const Placement& p = program->threads[t].placement;
+    if (p.host || p.wg != mine.wg || p.agent != mine.agent) continue;
+    // By the text of its code, or, where a register holds the number, by where it arrives.
+    const auto& code = program->threads[t].code;
+    const bool has_one =
+        std::any_of(code.begin(), code.end(),
+                    [&](const Instruction& at) {
+                      return at.opcode == Opcode::barrier && !at.a.is_register && at.a.value == e.barrier;
+                    }) ||
+        std::any_of(paths[t]->events.begin(), paths[t]->events.end(), [&](const ProgramEvent& one) {
+          return is_barrier(one.kind) && one.barrier == e.barrier;
+        });
+    if (style == EventStyle::hrf || has_one) ++members;
+  }
+  return members;
+}
+
+// Lets the threads run from barrier to barrier for as long as one opens.
 bool Execution::barriers_open() const {
   // Threads whose path was cut may still arrive.
   if (std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->cut; })) return true;
-  for (int i = 0; i < size(); ++i) {
+  if (std::none_of(events.begin(), events.end(), [](const ProgramEvent& e) { return is_barrier(e.kind); })) {
+    return true;
+  }
+  const auto waits = [&](int i) {
     const ProgramEvent& e = events[static_cast<std::size_t>(i)];
-    const bool waits = (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;
-    if (!waits) continue;
-    const Placement& mine = program->threads[static_cast<std::size_t>(e.thread)].placement;
-    int arrived = 0;
-    int members = 0;
-    for (std::size_t t = 0; t < program->threads.size(); ++t) {
-      const Placement& p = program->threads[t].placement;
-      if (p.host || p.wg != mine.wg || p.agent != mine.agent) continue;
-      const auto& code = program->threads[t].code;
-      const bool takes_part = std::any_of(code.begin(), code.end(), [&](const Instruction& at) {
-        return at.opcode == Opcode::barrier && (at.a.is_register || at.a.value == e.barrier);
-      });
-      if (style == EventStyle::hrf || takes_part) ++members;
+    return (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;
+  };
+  const auto arrives = [&](int i) {
+    const EventKind kind = events[static_cast<std::size_t>(i)].kind;
+    return kind == EventKind::barrier || kind == EventKind::barrier_entry;
+  };
+  std::vector<int> at = first;  // by thread: the barrier that it waits at, or its end
+  const auto end_of = [&](std::size_t t) { return t + 1 < first.size() ? first[t + 1] : size(); };
+  const auto go_on = [&](std::size_t t) {
+    while (at[t] < end_of(t) && !waits(at[t])) ++at[t];
+  };
+  for (std::size_t t = 0; t < at.size(); ++t) go_on(t);
+  for (bool opened = true; opened;) {
+    opened = false;
+    for (std::size_t t = 0; t < at.size(); ++t) {
+      if (at[t] == end_of(t)) continue;
+      int arrived = 0;
+      for (std::size_t u = 0; u < at.size(); ++u) {
+        for (int i = first[u]; i < end_of(u) && i <= at[u]; ++i)
+          arrived += arrives(i) && same_barrier(at[t], i) ? 1 : 0;
+      }
+      if (arrived < awaited_at(at[t])) continue;
+      ++at[t];
+      go_on(t);
+      opened = true;
     }
-    for (int j = 0; j < size(); ++j) {
-      const EventKind kind = events[static_cast<std::size_t>(j)].kind;
-      const bool arrival = kind == EventKind::barrier || kind == EventKind::barrier_entry;
-      if (arrival && same_barrier(i, j)) ++arrived;
-    }
-    if (arrived < (e.participants > 0 ? e.participants : members)) return false;
+  }
+  for (std::size_t t = 0; t < at.size(); ++t) {
+    if (at[t] != end_of(t)) return false;
   }
   return true;
 }

@@ -29,6 +29,8 @@ struct Execution {
   void assemble(const Program& program, EventStyle style, const std::vector<const ThreadPath*>& paths);
   // Whether every barrier that a thread waits at is met by the others: else the program hangs here.
   [[nodiscard]] bool barriers_open() const;
+  // How many arrivals a barrier event waits for.
+  [[nodiscard]] int awaited_at(int barrier) const;
   // A base set (one row of words() words) or relation (size() rows); all but rf, co and sync_fence.
   void fill(cat::Base base, std::uint64_t* rows) const;
   // Whether two events are at one barrier at one time.
