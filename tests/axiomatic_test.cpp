@@ -165,9 +165,10 @@ TEST_CASE("sets are taken apart and put together", "[axiomatic]") {
       "let rec all s = match s with || {} -> 0 || e ++ rest -> [{e}] | all rest end  empty all R \\ [R]  "
       "empty [R] \\ all R"));
   CHECK(always("let ids = map (fun e -> e) R  empty ids \\ R"));
-  CHECK(
-      always("let rec each s = match s with || {} -> {} || o ++ rest -> o ++ each rest end "
-             "with o from each (linearisations(W, co0)) acyclic o | co0"));
+  // A set of orders is one of its members at a time.
+  CHECK(executions("let rec each s = match s with || {} -> {} || o ++ rest -> o ++ each rest end "
+                   "with o from each (linearisations(W, co0)) acyclic o") ==
+        executions("with o from linearisations(W, co0) acyclic o"));
   CHECK(always("forall s in classes-loc(W) do empty s \\ W  empty (s * s) \\ loc end"));
   CHECK(always("let t = 'a let r = match t with || 'b -> rf || 'a -> 0 || _ -> po end  empty r"));
   CHECK(always("if \"no-such-variant\" empty po else empty 0 end"));
