@@ -431,12 +431,17 @@ class Reader {
   }
   static const Node& child(const Node& node, std::size_t i) { return *node.children.at(i); }
 
+  // A node that was folded has no end of its own.
+  static std::size_t end_of(const Node& node) {
+    return node.has_content() || node.children.empty() ? node.end().byte : end_of(*node.children.back());
+  }
+
   Expr make(ExprKind kind, const Node& node) {
     Expr e;
     e.kind = kind;
     e.place = place(node);
     e.begin = node.begin().byte;
-    e.size = node.end().byte - node.begin().byte;
+    e.size = end_of(node) - e.begin;
     while (e.size > 0 && std::isspace(static_cast<unsigned char>(text_[e.begin + e.size - 1])) != 0) --e.size;
     return e;
   }
