@@ -38,8 +38,8 @@ class Evaluator {
     if (arena_.size() < words) arena_.resize(words);
     std::memset(arena_.data() + rf_, 0, (words - rf_) * sizeof(Word));
     empty_.assign(plan.nodes.size(), false);
-    for (int i = 0; i < W; ++i) all_[i] = 0;
-    for (int i = 0; i < n_; ++i) all_[i / 64] |= Word{1} << (i % 64);
+    all_.fill(0);
+    for (int i = 0; i < n_; ++i) put(all_.data(), i);
     for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
       const Node& node = plan.nodes[i];
       if (node.op == Op::base) {
@@ -212,12 +212,12 @@ class Evaluator {
         return;
       case Op::complement:
         if (node.set) {
-          for (int k = 0; k < W; ++k) out[k] = all_[k] & ~row(node.a)[k];
+          for (std::size_t k = 0; k < W; ++k) out[k] = all_[k] & ~row(node.a)[k];
           return;
         }
         for (int i = 0; i < n_; ++i, out += W) {
           const Word* const in = row(node.a, i);
-          for (int k = 0; k < W; ++k) out[k] = all_[k] & ~in[k];
+          for (std::size_t k = 0; k < W; ++k) out[k] = all_[k] & ~in[k];
         }
         return;
       case Op::inverse:
