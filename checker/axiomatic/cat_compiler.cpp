@@ -270,16 +270,8 @@ class Compiler {
   // ---- errors
 
   [[noreturn]] void fail(SourcePlace place, std::string message, std::string hint = {}) const {
-    std::string line;
-    if (place.line > 0) {
-      std::size_t start = 0;
-      for (int skipped = 1; skipped < place.line && start != std::string::npos; ++skipped) {
-        start = file_->text.find('\n', start);
-        if (start != std::string::npos) ++start;
-      }
-      if (start != std::string::npos) line = file_->text.substr(start, file_->text.find('\n', start) - start);
-    }
-    throw BadInput(Diagnostic{file_->name, place, std::move(message), std::move(hint), std::move(line)});
+    throw BadInput(Diagnostic{file_->name, place, std::move(message), std::move(hint),
+                              line_of(file_->text, place.line)});
   }
   [[nodiscard]] std::string written(const Expr& e) const {
     std::string text = file_->text.substr(e.begin, e.size);

@@ -180,7 +180,6 @@ struct try_with : seq<keyword<'t', 'r', 'y'>, must<an_expression>, must<with_wor
 
 struct condition;
 struct variant : quoted {};
-struct comparison_word : sor<keyword<'s', 'u', 'b', 's', 'e', 't'>, token<equals>> {};
 struct subset_symbol : seq<string<'s', 'u', 'b', 's', 'e', 't'>, not_at<word_other>> {};
 struct equal_symbol : one<'='> {};
 struct comparison
@@ -717,16 +716,6 @@ class Reader {
   const std::string& text_;
 };
 
-std::string line_of(const std::string& text, int number) {
-  std::size_t start = 0;
-  for (int skipped = 1; skipped < number && start != std::string::npos; ++skipped) {
-    start = text.find('\n', start);
-    if (start != std::string::npos) ++start;
-  }
-  if (number < 1 || start == std::string::npos) return {};
-  return text.substr(start, text.find('\n', start) - start);
-}
-
 std::string found_at(const std::string& text, std::size_t byte) {
   if (byte >= text.size()) return "the end of the file";
   std::size_t end = byte;
@@ -747,10 +736,6 @@ std::string found_at(const std::string& text, std::size_t byte) {
 std::string_view word(CheckKind kind) {
   constexpr std::array<std::string_view, 3> words{"acyclic", "irreflexive", "empty"};
   return words.at(static_cast<std::size_t>(kind));
-}
-
-bool is_keyword(std::string_view word) {
-  return keywords().find(word) != keywords().end();
 }
 
 File parse(std::string text, std::string name) {

@@ -129,7 +129,4 @@ struct File {
 // Throws BadInput with the place of the first error.
 File parse(std::string text, std::string name);
 
-// The words that are no names.
-bool is_keyword(std::string_view word);
-
 }  // namespace lockstep::cat

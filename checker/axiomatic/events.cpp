@@ -12,6 +12,7 @@
 #include <set>
 
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep {
 
@@ -19,83 +20,14 @@ namespace {
 
 using Bits = ThreadPath::Bits;
 
-std::int32_t wrapped(std::int64_t v) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(v)));
-}
-
-std::int32_t compute(ArithmeticFunction f, std::int32_t a, std::int32_t b) {
-  switch (f) {
-    case ArithmeticFunction::add:
-      return wrapped(std::int64_t{a} + b);
-    case ArithmeticFunction::subtract:
-      return wrapped(std::int64_t{a} - b);
-    case ArithmeticFunction::multiply:
-      return wrapped(std::int64_t{a} * b);
-    case ArithmeticFunction::bit_and:
-      return a & b;
-    case ArithmeticFunction::bit_or:
-      return a | b;
-    case ArithmeticFunction::bit_xor:
-      return a ^ b;
-    case ArithmeticFunction::minimum:
-      return std::min(a, b);
-    case ArithmeticFunction::maximum:
-      return std::max(a, b);
-    case ArithmeticFunction::equal:
-      return a == b ? 1 : 0;
-    case ArithmeticFunction::not_equal:
-      return a != b ? 1 : 0;
-    case ArithmeticFunction::less:
-      return a < b ? 1 : 0;
-    case ArithmeticFunction::less_equal:
-      return a <= b ? 1 : 0;
-  }
-  return 0;
-}
-
-bool compare(Comparison c, std::int32_t a, std::int32_t b) {
-  switch (c) {
-    case Comparison::equal:
-      return a == b;
-    case Comparison::not_equal:
-      return a != b;
-    case Comparison::less:
-      return a < b;
-    case Comparison::greater_equal:
-      return a >= b;
-    case Comparison::greater:
-      return a > b;
-    case Comparison::less_equal:
-      return a <= b;
-  }
-  return false;
-}
-
-// The value that an RMW leaves; a compare_swap that succeeds.
-std::int32_t modified(RmwFunction f, std::int32_t m, std::int32_t a, std::int32_t b) {
-  switch (f) {
-    case RmwFunction::exchange:
-      return a;
-    case RmwFunction::compare_swap:
-      return b;
-    case RmwFunction::add:
-      return wrapped(std::int64_t{m} + a);
-    case RmwFunction::subtract:
-      return wrapped(std::int64_t{m} - a);
-    case RmwFunction::increment:
-      return m >= a ? 0 : wrapped(std::int64_t{m} + 1);
-    case RmwFunction::bit_and:
-      return m & a;
-    case RmwFunction::bit_or:
-      return m | a;
-    case RmwFunction::bit_xor:
-      return m ^ a;
-    case RmwFunction::minimum:
-      return std::min(m, a);
-    case RmwFunction::maximum:
-      return std::max(m, a);
-  }
-  return m;
+// The value that an RMW leaves where it succeeds.
+std::int32_t modified(const Instruction& at, std::int32_t old, std::int32_t a, std::int32_t b) {
+  struct {
+    RmwFunction function;
+    std::int64_t a;
+    std::int64_t b;
+  } const request{at.rmw, a, b};
+  return to_register(rmw_result(Numbers{}, request, std::int64_t{old}));
 }
 
 Order reading_part(Order order) {
@@ -329,7 +261,7 @@ class Runner {
     r.order = reading_part(at.order);
     r.rmw = true;
     const bool keeps_nothing = at.rmw == RmwFunction::exchange || at.rmw == RmwFunction::compare_swap;
-    const std::int32_t written = modified(at.rmw, v, value(s, at.a), value(s, at.b));
+    const std::int32_t written = modified(at, v, value(s, at.a), value(s, at.b));
     ProgramEvent& w = add(next, EventKind::write, at, written, address,
                           taint(s, at.a) | taint(s, at.b) | (keeps_nothing ? 0 : here));
     w.location = static_cast<std::int16_t>(location);

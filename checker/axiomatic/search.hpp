@@ -11,10 +11,6 @@
 
 namespace lockstep {
 
-struct SearchLimit {
-  enum class Kind : std::uint8_t { none, time, interrupted } kind = Kind::none;
-};
-
 // What a search meets at its leaves.
 class SearchVisitor {
  public:

@@ -199,7 +199,7 @@ class ModelSuite {
     for (; next_ < cases_.size() && cases_[next_].ended; ++next_) {
       Case& one = cases_[next_];
       if (one.begun) {
-        count(one.report);
+        totals_.count(one.report.verdict());
         if (options_.on_report) options_.on_report(one.report);
       } else {
         ++totals_.skipped;
@@ -207,24 +207,6 @@ class ModelSuite {
       one.report = {};
     }
     if (options_.on_progress) options_.on_progress({done_, cases_.size() * width_, seconds_since(start_)});
-  }
-
-  void count(const ModelReport& report) {
-    ++totals_.tests;
-    switch (report.verdict()) {
-      case TestVerdict::as_expected:
-        ++totals_.as_expected;
-        break;
-      case TestVerdict::inconclusive:
-        ++totals_.inconclusive;
-        break;
-      case TestVerdict::differs:
-        ++totals_.differing;
-        break;
-      case TestVerdict::error:
-        ++totals_.errors;
-        break;
-    }
   }
 
   const ModelSuiteOptions& options_;

@@ -5,6 +5,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "spec/program/values.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -21,24 +23,6 @@ std::int32_t value_of(const ConditionTerm& term, const LitmusTest& test, const O
   throw std::logic_error("a condition names what its test does not observe");
 }
 
-bool holds(Comparison comparison, std::int32_t left, std::int32_t right) {
-  switch (comparison) {
-    case Comparison::equal:
-      return left == right;
-    case Comparison::not_equal:
-      return left != right;
-    case Comparison::less:
-      return left < right;
-    case Comparison::greater_equal:
-      return left >= right;
-    case Comparison::greater:
-      return left > right;
-    case Comparison::less_equal:
-      return left <= right;
-  }
-  return false;
-}
-
 template <class Enum, std::size_t N>
 std::string_view pick(Enum value, const std::array<std::string_view, N>& words) {
   return words.at(static_cast<std::size_t>(value));
@@ -53,8 +37,8 @@ bool satisfies(const Formula& formula, const LitmusTest& test, const Outcome& ou
     case Formula::Kind::truth:
       return formula.truth;
     case Formula::Kind::compare:
-      return holds(formula.comparison, value_of(formula.left, test, outcome),
-                   value_of(formula.right, test, outcome));
+      return compare(formula.comparison, value_of(formula.left, test, outcome),
+                     value_of(formula.right, test, outcome));
     case Formula::Kind::not_:
       return !child_holds(children.at(0));
     case Formula::Kind::and_:

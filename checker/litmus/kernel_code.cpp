@@ -13,6 +13,7 @@
 
 #include "checker/litmus/test.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep::litmus {
 namespace {
@@ -141,39 +142,6 @@ const Operator* find_operator(std::string_view symbol) {
   const auto* const found =
       std::find_if(operators.begin(), operators.end(), [&](const Operator& o) { return o.symbol == symbol; });
   return found == operators.end() ? nullptr : found;
-}
-
-// Constants wrap as registers of 32 bits do.
-std::int32_t fold(ArithmeticFunction function, std::int32_t a, std::int32_t b) {
-  const auto x = static_cast<std::uint32_t>(a);
-  const auto y = static_cast<std::uint32_t>(b);
-  switch (function) {
-    case ArithmeticFunction::add:
-      return static_cast<std::int32_t>(x + y);
-    case ArithmeticFunction::subtract:
-      return static_cast<std::int32_t>(x - y);
-    case ArithmeticFunction::multiply:
-      return static_cast<std::int32_t>(x * y);
-    case ArithmeticFunction::bit_and:
-      return a & b;
-    case ArithmeticFunction::bit_or:
-      return a | b;
-    case ArithmeticFunction::bit_xor:
-      return a ^ b;
-    case ArithmeticFunction::minimum:
-      return std::min(a, b);
-    case ArithmeticFunction::maximum:
-      return std::max(a, b);
-    case ArithmeticFunction::equal:
-      return a == b ? 1 : 0;
-    case ArithmeticFunction::not_equal:
-      return a != b ? 1 : 0;
-    case ArithmeticFunction::less:
-      return a < b ? 1 : 0;
-    case ArithmeticFunction::less_equal:
-      return a <= b ? 1 : 0;
-  }
-  return a;
 }
 
 constexpr Operand constant_of(std::int32_t value) {
@@ -322,7 +290,7 @@ class CodeWriter {
 
   Operand arithmetic(ArithmeticFunction function, const Operand& a, const Operand& b, std::optional<int> into,
                      const Word& word) {
-    if (!a.is_register && !b.is_register) return constant_of(fold(function, a.value, b.value));
+    if (!a.is_register && !b.is_register) return constant_of(compute(function, a.value, b.value));
     release(a);
     release(b);
     const int destination = place_for(into, word);
@@ -505,7 +473,7 @@ class CodeWriter {
     release(a);
     release(b);
     if (!a.is_register && !b.is_register) {
-      if ((fold(function, a.value, b.value) != 0) == wanted) jump(label, word);
+      if ((compute(function, a.value, b.value) != 0) == wanted) jump(label, word);
       return;
     }
     switch (function) {

@@ -314,7 +314,7 @@ class Suite {
     for (; next_ < cases_.size() && cases_[next_].ended; ++next_) {
       Case& one = cases_[next_];
       if (one.begun) {
-        count(one.report);
+        totals_.count(one.report.verdict());
         if (options_.on_report) options_.on_report(one.report);
       } else {
         ++totals_.skipped;
@@ -322,24 +322,6 @@ class Suite {
       one.report = {};
     }
     if (options_.on_progress) options_.on_progress({jobs_done_, jobs_.size(), seconds_since(start_)});
-  }
-
-  void count(const TestReport& report) {
-    ++totals_.tests;
-    switch (report.verdict()) {
-      case TestVerdict::as_expected:
-        ++totals_.as_expected;
-        break;
-      case TestVerdict::inconclusive:
-        ++totals_.inconclusive;
-        break;
-      case TestVerdict::differs:
-        ++totals_.differing;
-        break;
-      case TestVerdict::error:
-        ++totals_.errors;
-        break;
-    }
   }
 
   const SuiteOptions& options_;
@@ -400,6 +382,24 @@ std::vector<std::string> TestReport::errors() const {
   for (const SystemRun& run : runs) note(run.status, run.message);
   note(race_status, race_message);
   return found;
+}
+
+void SuiteTotals::count(TestVerdict verdict) {
+  ++tests;
+  switch (verdict) {
+    case TestVerdict::as_expected:
+      ++as_expected;
+      break;
+    case TestVerdict::inconclusive:
+      ++inconclusive;
+      break;
+    case TestVerdict::differs:
+      ++differing;
+      break;
+    case TestVerdict::error:
+      ++errors;
+      break;
+  }
 }
 
 SuiteTotals run_suite(const LitmusTests& tests, const SuiteOptions& options) {

@@ -121,6 +121,7 @@ struct SuiteTotals {
   std::size_t errors = 0;  // tests that could not be run, and files that could not be read
   bool interrupted = false;
   double seconds = 0;
+  void count(TestVerdict verdict);  // of a test that is reported
 };
 
 SuiteTotals run_suite(const LitmusTests& tests, const SuiteOptions& options);

@@ -80,7 +80,7 @@ std::optional<std::int32_t> to_int32(std::string_view text) {
 }
 
 void Source::fail(SourcePlace place, std::string message, std::string hint) const {
-  throw BadInput(Diagnostic{file_, place, std::move(message), std::move(hint), line(place.line)});
+  throw BadInput(Diagnostic{file_, place, std::move(message), std::move(hint), line_of(text_, place.line)});
 }
 
 void Source::refuse(std::string message, SourcePlace place) const {
@@ -121,18 +121,6 @@ std::int32_t Source::constant(const Word& word) const {
 std::string Source::one_of(const Word& word, const std::string& thing, const Names& known) const {
   if (std::find(known.begin(), known.end(), word.text) != known.end()) return std::string(word.text);
   fail(word.place, "unknown " + thing + " " + in_quotes(word.text), suggestion(word.text, known));
-}
-
-std::string Source::line(int number) const {
-  std::size_t start = 0;
-  for (int skipped = 1; skipped < number && start != std::string_view::npos; ++skipped) {
-    start = text_.find('\n', start);
-    if (start != std::string_view::npos) ++start;
-  }
-  if (number < 1 || start == std::string_view::npos) return {};
-  std::string text(text_.substr(start, text_.find('\n', start) - start));
-  if (text.ends_with('\r')) text.pop_back();
-  return text;
 }
 
 }  // namespace lockstep::litmus

@@ -64,8 +64,6 @@ class Source {
   [[nodiscard]] std::string one_of(const Word& word, const std::string& thing, const Names& known) const;
 
  private:
-  [[nodiscard]] std::string line(int number) const;
-
   std::string_view text_;
   const std::string& file_;
 };

@@ -134,6 +134,18 @@ BadInput::BadInput(Diagnostic diagnostic)
 BadInput::BadInput(std::string message, std::string hint)
     : BadInput(Diagnostic{{}, {}, std::move(message), std::move(hint), {}}) {}
 
+std::string line_of(std::string_view text, int number) {
+  std::size_t start = 0;
+  for (int skipped = 1; skipped < number && start != std::string_view::npos; ++skipped) {
+    start = text.find('\n', start);
+    if (start != std::string_view::npos) ++start;
+  }
+  if (number < 1 || start == std::string_view::npos) return {};
+  std::string line(text.substr(start, text.find('\n', start) - start));
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
+}
+
 std::string nearest(std::string_view name, std::span<const std::string> candidates) {
   if (name.empty() || name.size() > longest_meant_name) return {};
   const std::string lower = lower_case(name);

@@ -35,6 +35,10 @@ class BadInput : public std::runtime_error {
   Diagnostic diagnostic_;
 };
 
+// The text of a line, counted from 1, without its end; empty where there is none. For
+// Diagnostic::source_line.
+std::string line_of(std::string_view text, int number);
+
 // The candidate nearest to `name` by edit distance, or empty when none is near enough to be meant.
 std::string nearest(std::string_view name, std::span<const std::string> candidates);
 

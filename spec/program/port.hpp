@@ -12,6 +12,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/program/machine.hpp"
 #include "spec/program/program.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep {
 
@@ -91,24 +92,6 @@ auto releases(const E& order) {
 template <class E>
 auto within_work_group(const E& scope) {
   return scope == Scope::wave || scope == Scope::wg;
-}
-
-// What an RMW leaves in memory, given the old value and its operands (program.hpp, RmwFunction).
-template <class K, class Request>
-typename K::Value rmw_result(const K& k, const Request& request, const typename K::Value& old) {
-  using Value = typename K::Value;
-  const auto is = [&](RmwFunction f) { return request.function == f; };
-  Value result = request.a;
-  result = k.select(is(RmwFunction::compare_swap), k.select(old == request.a, request.b, old), result);
-  result = k.select(is(RmwFunction::add), old + request.a, result);
-  result = k.select(is(RmwFunction::subtract), old - request.a, result);
-  result = k.select(is(RmwFunction::increment), k.select(old >= request.a, Value(0), old + Value(1)), result);
-  result = k.select(is(RmwFunction::bit_and), old & request.a, result);
-  result = k.select(is(RmwFunction::bit_or), old | request.a, result);
-  result = k.select(is(RmwFunction::bit_xor), old ^ request.a, result);
-  result = k.select(is(RmwFunction::minimum), k.select(old < request.a, old, request.a), result);
-  result = k.select(is(RmwFunction::maximum), k.select(old < request.a, request.a, old), result);
-  return result;
 }
 
 }  // namespace lockstep

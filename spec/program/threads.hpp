@@ -12,6 +12,7 @@
 #include "spec/program/machine.hpp"
 #include "spec/program/port.hpp"
 #include "spec/program/program.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep {
 
@@ -191,7 +192,7 @@ struct Threads {
         break;
       case Opcode::arithmetic:
         r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
-          assign(s, i, at.destination, compute(at.arithmetic, operand(s, i, at.a), operand(s, i, at.b)));
+          assign(s, i, at.destination, compute(k, at.arithmetic, operand(s, i, at.a), operand(s, i, at.b)));
           next(s);
         });
         break;
@@ -339,53 +340,6 @@ struct Threads {
   }
   void assign(State& s, ThreadIx i, int destination, const Value& value) const {
     s.context(i).registers(K::template constant<RegisterTag>(destination)) = value;
-  }
-
-  [[nodiscard]] Value compute(ArithmeticFunction f, const Value& a, const Value& b) const {
-    switch (f) {
-      case ArithmeticFunction::add:
-        return a + b;
-      case ArithmeticFunction::subtract:
-        return a - b;
-      case ArithmeticFunction::multiply:
-        return a * b;
-      case ArithmeticFunction::bit_and:
-        return a & b;
-      case ArithmeticFunction::bit_or:
-        return a | b;
-      case ArithmeticFunction::bit_xor:
-        return a ^ b;
-      case ArithmeticFunction::minimum:
-        return k.select(a < b, a, b);
-      case ArithmeticFunction::maximum:
-        return k.select(a < b, b, a);
-      case ArithmeticFunction::equal:
-        return k.select(a == b, Value(1), Value(0));
-      case ArithmeticFunction::not_equal:
-        return k.select(a == b, Value(0), Value(1));
-      case ArithmeticFunction::less:
-        return k.select(a < b, Value(1), Value(0));
-      case ArithmeticFunction::less_equal:
-        return k.select(b < a, Value(0), Value(1));
-    }
-    return a;
-  }
-  [[nodiscard]] static Bool compare(Comparison c, const Value& a, const Value& b) {
-    switch (c) {
-      case Comparison::equal:
-        return a == b;
-      case Comparison::not_equal:
-        return a != b;
-      case Comparison::less:
-        return a < b;
-      case Comparison::greater_equal:
-        return a >= b;
-      case Comparison::greater:
-        return b < a;
-      case Comparison::less_equal:
-        return b >= a;
-    }
-    return a == b;
   }
 };
 
