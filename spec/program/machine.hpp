@@ -70,14 +70,21 @@ template <class Capacities, class... Slots>
 using MachineSizes = SizesWithin<Capacities, ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag,
                                  WordTag, Slots...>;
 
+// A size that no table is laid out over, only counted to or computed with: a lease, a limit.
+template <class Tag>
+concept Amount = requires {
+  requires Tag::is_amount;
+};
+
 // What nearly every litmus test fits in; a state of these capacities is a third as large and copied as fast.
 struct SmallCapacities {
   template <class Tag>
-  static constexpr int of = std::min(Tag::capacity, std::is_same_v<Tag, AgentTag> ||
-                                                            std::is_same_v<Tag, WordTag> ||
-                                                            !Tag::interchangeable
-                                                        ? 2
-                                                        : 4);
+  static constexpr int of = Amount<Tag> ? Tag::capacity
+                                        : std::min(Tag::capacity, std::is_same_v<Tag, AgentTag> ||
+                                                                          std::is_same_v<Tag, WordTag> ||
+                                                                          !Tag::interchangeable
+                                                                      ? 2
+                                                                      : 4);
 };
 
 // Who sits where; rigid during a run. A host thread's CU, agent and work-group mean nothing.

@@ -1,0 +1,11 @@
+#include "spec/memory/halcone.hpp"
+
+#include "checker/systems/program_system.hpp"
+
+namespace lockstep {
+
+SystemEntry halcone_entry() {
+  return program_system_entry<halcone::Info, halcone_entry>();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,885 @@
+// HALCONE: coherence of several GPUs by logical time. A block is leased to a cache until a logical time;
+// every cache has a clock (cts), every write is put behind all leases of its block, and a copy whose lease
+// has run out is fetched again. Nobody is ever invalidated.
+//
+// Source: Mojumder et al., "HALCONE: A Hardware-Level Timestamp-based Cache Coherence Scheme for Multi-GPU
+// systems", 2020: Algorithms 1 to 5, 3.2.1 to 3.2.6; G-TSC as told in 2.2. An L1 for each CU, an L2 for each
+// GPU in banks with a clock each (3.2.6 counts one cts a bank), main memory (MM) with the timestamp unit
+// (TSU).
+//
+// A request and its response are messages in flight, one for each thread that waits: a CU is answered only at
+// the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other freely
+// unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
+//
+// As printed (`as-printed`), where the text leaves a choice:
+//  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's new
+//  Bwts,
+//    which lets a cache prolong a lease that memory has given it.
+//  - Algorithms 1 and 2 leave cts alone after a read. The prose of 3.2.3, steps 5 and 6, says that caches
+//  update it.
+//  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
+//  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
+//  - "access to the block" is locked for requests and for fills alike.
+//  - the TSU drops an entry when an L2 replaces the block and memts "is within one lease period" does not
+//  hold of
+//    it, read as memts <= RdLease; when it is full (of any
+//    size: whenever a block comes that it does not know), the lowest memts may go.
+//  - a timestamp that overflows becomes 0 (3.2.6), of that entry alone.
+//  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads and
+//    stores are loads and stores. An RMW, which the paper does not have, is performed by MM like a write.
+// The default variant differs where the checker convicts the print; each difference is a fault
+// (docs/findings.md). What it adds for scopes is ours, and is the least that we know of:
+//  - an atomic store or RMW beyond its work-group carries the clock of its L1, and begins no earlier;
+//  - an atomic load at agent scope is answered by L2, at system scope by MM, which gives no lease to it; it
+//  moves
+//    its L1's clock to the time of what it read, and an acquire at system scope the clocks of all banks of
+//    its L2;
+//  - an acquire fence (and a kernel's begin) lets go what L1 holds, at system scope what L2 holds.
+// `time-carried` goes the way of G-TSC instead: every request carries the time of its L1.
+//
+// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would overflow
+// restarts everywhere at once, with empty caches.
+#pragma once
+
+#include <array>
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <string_view>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/port.hpp"
+
+namespace lockstep::halcone {
+
+// Amounts, in units of logical time: how many timestamps there are (0, 1, ...), and the leases.
+struct TimestampTag {
+  static constexpr std::string_view name = "timestamps";
+  static constexpr int capacity = 64;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+  static constexpr bool is_amount = true;
+};
+struct ReadLease {
+  static constexpr std::string_view name = "read-lease";
+  static constexpr int capacity = 31;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+  static constexpr bool is_amount = true;
+};
+// Of all blocks but the first: leases may be chosen for each block (footnote 5, and Fig. 5).
+struct OtherReadLease {
+  static constexpr std::string_view name = "read-lease-of-others";
+  static constexpr int capacity = 31;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+  static constexpr bool is_amount = true;
+};
+struct WriteLease {
+  static constexpr std::string_view name = "write-lease";
+  static constexpr int capacity = 31;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+  static constexpr bool is_amount = true;
+};
+// Messages of one link, where links keep order.
+struct LinkSlot {
+  static constexpr std::string_view name = "link-messages";
+  static constexpr int capacity = 5;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
+};
+
+// Where a thread's request, or the response to it, is.
+enum class Stage : std::uint8_t { none, to_l2, to_memory, from_memory, from_l2 };
+BOOST_DESCRIBE_ENUM(Stage, none, to_l2, to_memory, from_memory, from_l2)
+
+enum VariantName : int {
+  repaired,
+  as_printed,
+  as_printed_block_wts,
+  one_clock,
+  ordered,
+  atomic,
+  time_carried,
+};
+inline constexpr std::array variants{
+    Variant{"default", "repaired, with synchronization by scopes"},
+    Variant{"as-printed", "Algorithms 1 to 5 as they stand"},
+    Variant{"as-printed-block-wts", "the same; Brts = max[wts + 1, rts] with the block's new wts"},
+    Variant{"one-clock", "default, and an L2 has one bank, as in Fig. 5"},
+    Variant{"ordered", "default, and links keep order"},
+    Variant{"atomic", "default, and one request is answered before the next is sent"},
+    Variant{"time-carried", "every request carries the time of its L1, as in G-TSC (2.2)"},
+};
+
+enum class FaultName : std::uint8_t {
+  write_joins_lease,
+  lease_prolonged,
+  hit_keeps_words,
+  old_fill_installed,
+  read_keeps_clock,
+  store_without_time,
+  acquire_keeps_l1_clock,
+  acquire_keeps_bank_clocks,
+  acquire_hits_l1,
+  acquire_hits_l2,
+  fence_keeps_l1,
+  fence_keeps_l2,
+  entry_forgotten,
+  overflow_forgets_leases,
+  lease_not_recorded,
+  expired_copy_read,
+  write_not_locked,
+};
+inline constexpr std::array faults{
+    Fault{"write-joins-lease", "a write begins at the end of the newest lease (Alg. 3)"},
+    Fault{"lease-prolonged", "a cache prolongs a lease to its own clock plus one"},
+    Fault{"hit-keeps-words", "a write that hits renews the lease of words it has not fetched"},
+    Fault{"old-fill-installed", "a response replaces a copy with a later lease"},
+    Fault{"read-keeps-clock", "a read leaves the clock of its L1 alone"},
+    Fault{"store-without-time", "an atomic store or RMW does not carry the clock of its L1"},
+    Fault{"acquire-keeps-l1-clock", "an atomic load does not move the clock of its L1"},
+    Fault{"acquire-keeps-bank-clocks", "an acquire at system scope does not move the clocks of L2's banks"},
+    Fault{"acquire-hits-l1", "an atomic load beyond its work-group may hit L1"},
+    Fault{"acquire-hits-l2", "an atomic load at system scope may hit L2"},
+    Fault{"fence-keeps-l1", "an acquire fence keeps what L1 holds"},
+    Fault{"fence-keeps-l2", "an acquire fence at system scope keeps what L2 holds"},
+    Fault{"entry-forgotten", "a block whose TSU entry was dropped starts at time 0 again"},
+    Fault{"overflow-forgets-leases", "a timestamp that overflows becomes 0, and copies stay (3.2.6)"},
+    Fault{"lease-not-recorded", "the TSU does not note the lease of a read"},
+    Fault{"expired-copy-read", "an L1 does not compare its clock with the lease"},
+    Fault{"write-not-locked", "a block stays readable while its write is on the way"},
+};
+
+template <class K>
+struct Protocol {
+  using Bool = typename K::Bool;
+  using Number = typename K::Number;
+  using Value = typename K::Value;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using Cu = typename K::template Ix<CuTag>;
+  using Agent = typename K::template Ix<AgentTag>;
+  using Block = typename K::template Ix<BlockTag>;
+  using Word = typename K::template Ix<WordTag>;
+  using Data = typename K::template Array<Value, WordTag>;
+  using Time = typename K::template Int<0, K::Sizes::template capacity<TimestampTag>() - 1>;
+  using Link = typename K::template Fifo<ThreadIx, LinkSlot>;
+
+  struct Line {
+    Bool present;
+    Bool locked;
+    Data data;
+    Time wts;
+    Time rts;
+    BOOST_DESCRIBE_CLASS(Line, (), (present, locked, data, wts, rts), (), ())
+  };
+  struct Transit {
+    typename K::template Enum<Stage> stage;
+    Bool hit1;  // a write that has L1's copy locked
+    Bool hit2;  // a write that has L2's copy locked
+    Data data;
+    Time wts;  // of a response; of a request, the time that it carries
+    Time rts;  // 0: without a lease
+    BOOST_DESCRIBE_CLASS(Transit, (), (stage, hit1, hit2, data, wts, rts), (), ())
+  };
+  struct Entry {
+    Bool present;
+    Time memts;
+    BOOST_DESCRIBE_CLASS(Entry, (), (present, memts), (), ())
+  };
+  struct State {
+    typename K::template Table<Port<K>, ThreadTag> port;
+    typename K::template Table<Transit, ThreadTag> transit;
+    typename K::template Table<Time, CuTag> clock1;
+    typename K::template Table<Line, CuTag, BlockTag> l1;
+    typename K::template Table<Time, AgentTag, BlockTag> clock2;  // of the bank of each block
+    typename K::template Table<Line, AgentTag, BlockTag> l2;
+    typename K::template Table<Entry, BlockTag> tsu;
+    Time forgotten;  // no entry that the TSU has dropped was later
+    typename K::template Table<Data, BlockTag> memory;
+    Time cpu_clock;
+    typename K::template Table<Link, CuTag> up1;
+    typename K::template Table<Link, CuTag> down1;
+    typename K::template Table<Link, AgentTag> up2;
+    typename K::template Table<Link, AgentTag> down2;
+    BOOST_DESCRIBE_CLASS(State, (),
+                         (port, transit, clock1, l1, clock2, l2, tsu, forgotten, memory, cpu_clock, up1,
+                          down1, up2, down2),
+                         (), ())
+  };
+
+  const K& k;
+  const Machine<K>& machine;
+  std::uint64_t fault_bits = 0;
+  int variant = 0;
+
+  void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b)(w); }
+  [[nodiscard]] Bool drained(const State&) const { return true; }
+
+  template <class Rules>
+  void rules(Rules& r) const {
+    read_rules(r);
+    write_rules(r);
+    response_rules(r);
+    memory_rules(r);
+    synchronization_rules(r);
+    replacement_rules(r);
+    cpu_rules(r);
+  }
+
+  template <class Invariants>
+  void invariants(Invariants& v) const {
+    v.invariant("no lease of a copy ends after memory's time", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) {
+        const Number now = memory_time(s, b);
+        return k.forall(cus, [&](Cu c) { return !readable1(s, c, b) || s.l1(c, b).rts <= now; }) &&
+               k.forall(agents, [&](Agent a) { return !readable2(s, a, b) || s.l2(a, b).rts <= now; }) &&
+               k.forall(threads, [&](ThreadIx t) { return !brings(s, t, b) || s.transit(t).rts <= now; });
+      });
+    });
+    v.invariant("copies that may be read at one time are the same", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) {
+        return k.forall(cus, [&](Cu c) {
+          return !readable1(s, c, b) || (k.forall(cus, [&](Cu d) {
+            return !readable1(s, d, b) || agree(s.l1(c, b), s.clock1(c), s.l1(d, b), s.clock1(d));
+          }) && k.forall(agents, [&](Agent a) {
+            return !readable2(s, a, b) || agree(s.l1(c, b), s.clock1(c), s.l2(a, b), s.clock2(a, b));
+          }));
+        });
+      });
+    });
+    v.invariant("a copy with the newest lease is what memory holds", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) {
+        const Number now = memory_time(s, b);
+        const auto newest = [&](const auto& copy) { return copy.rts < now || same(copy.data, s.memory(b)); };
+        return k.forall(cus, [&](Cu c) { return !readable1(s, c, b) || newest(s.l1(c, b)); }) &&
+               k.forall(agents, [&](Agent a) { return !readable2(s, a, b) || newest(s.l2(a, b)); });
+      });
+    });
+    v.invariant("a locked block waits for a write that is on its way", [&](const State& s) {
+      return k.forall(blocks, [&](Block b) {
+        return k.forall(cus, [&](Cu c) {
+          return !s.l1(c, b).locked || k.exists(threads, [&](ThreadIx t) {
+            return in_flight(s, t) && s.transit(t).hit1 && cu(t) == c && block(s, t) == b;
+          });
+        }) && k.forall(agents, [&](Agent a) {
+          return !s.l2(a, b).locked || k.exists(threads, [&](ThreadIx t) {
+            return in_flight(s, t) && s.transit(t).hit2 && agent(t) == a && block(s, t) == b;
+          });
+        });
+      });
+    });
+  }
+
+  // A copy whose lease has run out is like no copy: every guard asks `valid`, and clocks never run backwards.
+  // The L2's presence is kept, since the TSU is told of what L2 replaces.
+  template <class Wanted>
+  void normalise(State& s, const Wanted&) const {
+    k.for_each(cus, [&](Cu c) {
+      k.for_each(blocks, [&](Block b) {
+        k.when(!s.l1(c, b).locked && !readable1(s, c, b), [&] { s.l1(c, b) = Line{}; });
+      });
+    });
+    k.for_each(agents, [&](Agent a) {
+      k.for_each(blocks, [&](Block b) {
+        k.when(s.l2(a, b).present && !s.l2(a, b).locked && s.clock2(a, b) > s.l2(a, b).rts, [&] {
+          s.l2(a, b) = Line{};
+          s.l2(a, b).present = true;
+        });
+      });
+    });
+  }
+
+ private:
+  [[nodiscard]] bool fault(FaultName name) const {
+    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
+  }
+  [[nodiscard]] bool printed() const { return variant == as_printed || variant == as_printed_block_wts; }
+  // A part of the print that the default repairs, or that a fault breaks again.
+  [[nodiscard]] bool prints(FaultName name) const { return printed() || fault(name); }
+  [[nodiscard]] bool carries_time() const { return variant == time_carried; }
+  [[nodiscard]] bool synchronizes() const { return !printed() && !carries_time(); }
+
+  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
+  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
+  [[nodiscard]] static Block block(const State& s, ThreadIx t) { return s.port(t).request.block; }
+  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && !machine.is_host(t);
+  }
+  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
+    return s.port(t).pending && machine.is_host(t);
+  }
+  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
+    return s.port(t).request.operation == operation;
+  }
+  [[nodiscard]] static Bool writes(const State& s, ThreadIx t) {
+    return asks(s, t, Operation::store) || asks(s, t, Operation::rmw);
+  }
+  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
+    return !within_work_group(s.port(t).request.scope) && s.port(t).request.order != Order::plain;
+  }
+  [[nodiscard]] static Bool to_system(const State& s, ThreadIx t) {
+    return s.port(t).request.scope == Scope::system && s.port(t).request.order != Order::plain;
+  }
+  [[nodiscard]] static Bool in_flight(const State& s, ThreadIx t) {
+    return s.transit(t).stage != Stage::none;
+  }
+
+  [[nodiscard]] Value word_of(const Data& data, Word word) const {
+    return k.pick(words, word, [&](Word w) { return data(w); });
+  }
+  void put(Data& data, Word word, const Value& value) const {
+    k.at(words, word, [&](Word w) { data(w) = value; });
+  }
+  [[nodiscard]] Bool same(const Data& a, const Data& b) const {
+    return k.forall(words, [&](Word w) { return a(w) == b(w); });
+  }
+  static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
+  static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
+  [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
+
+  // "The data in the cache block is valid only if cts [...] is within the lease" (Table 1).
+  [[nodiscard]] static Bool valid(const Line& line, const Time& clock) {
+    return line.present && clock <= line.rts;
+  }
+  [[nodiscard]] Bool readable1(const State& s, Cu c, Block b) const {
+    const Line& line = s.l1(c, b);
+    return valid(line, s.clock1(c)) && !line.locked;
+  }
+  [[nodiscard]] Bool readable2(const State& s, Agent a, Block b) const {
+    const Line& line = s.l2(a, b);
+    return valid(line, s.clock2(a, b)) && !line.locked;
+  }
+  // A response that brings a lease of the block.
+  [[nodiscard]] Bool brings(const State& s, ThreadIx t, Block b) const {
+    const auto& stage = s.transit(t).stage;
+    return (stage == Stage::from_memory || stage == Stage::from_l2) && block(s, t) == b;
+  }
+  // The times at which both may be read from now on, if any, see the same data.
+  [[nodiscard]] Bool agree(const Line& a, const Time& clock_a, const Line& b, const Time& clock_b) const {
+    const Number from = later(later(a.wts, clock_a), later(b.wts, clock_b));
+    return earlier(a.rts, b.rts) < from || same(a.data, b.data);
+  }
+
+  // ---- the TSU
+  // ---------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Number read_lease(Block b) const {
+    return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
+                     Number(k.template extent<OtherReadLease>()));
+  }
+  [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
+  // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
+  [[nodiscard]] Number memory_time(const State& s, Block b) const {
+    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(s.forgotten);
+    return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
+  }
+  // The end of the lease that an access to the block will be given.
+  [[nodiscard]] Number lease_end(const State& s, Block b, const Number& carried, const Bool& writing) const {
+    const Number now = memory_time(s, b);
+    const Number begin = K::select(
+        writing, later(now + (prints(FaultName::write_joins_lease) ? 0 : 1), carried), later(now, carried));
+    const Number length = K::select(
+        writing, Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
+    return begin + length;
+  }
+  [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
+    return K::select(machine.is_host(t), Number(s.cpu_clock), Number(s.transit(t).wts));
+  }
+  [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
+    return lease_end(s, block(s, t), carried_time(s, t), writes(s, t));
+  }
+  // A load that synchronizes looks and is given no lease.
+  [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
+    return asks(s, t, Operation::load) && (machine.is_host(t) || passes_l2(s, t));
+  }
+  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
+    return !only_looks(s, t) && lease_end(s, t) > Number(last_timestamp());
+  }
+  [[nodiscard]] bool overflow_is_local() const { return prints(FaultName::overflow_forgets_leases); }
+  // MM may serve the thread's request: its lease is a timestamp.
+  [[nodiscard]] Bool served(const State& s, ThreadIx t) const {
+    return !overflows(s, t) || Bool(overflow_is_local());
+  }
+
+  // Algorithm 3; the response's timestamps are left in wts and rts.
+  void lease(State& s, ThreadIx t, Time& wts, Time& rts) const {
+    const Block b = block(s, t);
+    const Number end = lease_end(s, t);
+    const Number length = K::select(
+        writes(s, t), Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
+    const Bool overflow = end > Number(last_timestamp());
+    rts = K::select(overflow, Number(0), end);
+    wts = K::select(overflow, Number(0), end - length);
+    if (fault(FaultName::lease_not_recorded)) {
+      k.when(
+          writes(s, t), [&] { s.tsu(b).memts = Number(rts); }, [&] { s.tsu(b).memts = memory_time(s, b); });
+    } else {
+      s.tsu(b).memts = Number(rts);
+    }
+    s.tsu(b).present = true;
+  }
+  // What MM does to data.
+  void perform(State& s, ThreadIx t) const {
+    auto& port = s.port(t);
+    const auto& q = port.request;
+    const Value old = word_of(s.memory(q.block), q.word);
+    k.when(writes(s, t), [&] {
+      put(s.memory(q.block), q.word,
+          K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a)));
+    });
+    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
+  }
+
+  // ---- messages
+  // --------------------------------------------------------------------------------------------
+
+  [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
+    if (variant != ordered) return true;
+    return !link.empty() && link.head() == t;
+  }
+  void send(Link& link, ThreadIx t) const {
+    if (variant == ordered) k.push(link, t);
+  }
+  void receive(Link& link) const {
+    if (variant == ordered) k.pop(link);
+  }
+  [[nodiscard]] Bool at_l2(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::to_l2 && first(s.up1(cu(t)), t);
+  }
+  [[nodiscard]] Bool at_memory(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::to_memory && first(s.up2(agent(t)), t);
+  }
+  [[nodiscard]] Bool back_at_l2(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::from_memory && first(s.down2(agent(t)), t);
+  }
+  [[nodiscard]] Bool back_at_l1(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::from_l2 && first(s.down1(cu(t)), t);
+  }
+  [[nodiscard]] Bool may_send(const State& s) const {
+    if (variant != atomic) return true;
+    return k.forall(threads, [&](ThreadIx t) { return !in_flight(s, t); });
+  }
+  void send_to_l2(State& s, ThreadIx t) const {
+    s.transit(t).stage = Stage::to_l2;
+    const bool with_time = carries_time();
+    const Bool carries = Bool(with_time) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
+                                             Bool(!fault(FaultName::store_without_time)));
+    k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
+    send(s.up1(cu(t)), t);
+  }
+  void send_to_memory(State& s, ThreadIx t) const {
+    receive(s.up1(cu(t)));
+    s.transit(t).stage = Stage::to_memory;
+    send(s.up2(agent(t)), t);
+  }
+
+  // ---- reads: Algorithms 1 and 2
+  // ---------------------------------------------------------------------------
+
+  [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
+    return Bool(synchronizes() && !fault(FaultName::acquire_hits_l1)) && beyond_group(s, t);
+  }
+  [[nodiscard]] Bool passes_l2(const State& s, ThreadIx t) const {
+    return Bool(synchronizes() && !fault(FaultName::acquire_hits_l2)) && to_system(s, t);
+  }
+  [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
+    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
+  }
+  [[nodiscard]] const Line& copy1(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
+  [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
+  [[nodiscard]] Bool hits1(const State& s, ThreadIx t) const {
+    if (fault(FaultName::expired_copy_read)) return copy1(s, t).present;
+    return valid(copy1(s, t), s.clock1(cu(t)));
+  }
+  [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
+    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
+  }
+
+  template <class Rules>
+  void read_rules(Rules& r) const {
+    r.rule(
+        {.name = "load hits L1", .unit = "L1", .source = "Alg. 1, l. 9"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return loads(s, t) && !passes_l1(s, t) && hits1(s, t) && !copy1(s, t).locked;
+        },
+        [&](State& s, ThreadIx t) {
+          complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
+        });
+    r.rule(
+        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
+        },
+        [&](State& s, ThreadIx t) { send_to_l2(s, t); });
+    r.rule(
+        {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::load) && !passes_l2(s, t) && hits_in_time(s, t) &&
+                 !copy2(s, t).locked;
+        },
+        [&](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          receive(s.up1(cu(t)));
+          const Line& line = copy2(s, t);
+          Transit& transit = s.transit(t);
+          transit.data = line.data;
+          transit.wts = line.wts;
+          transit.rts = line.rts;
+          respond_to_l1(s, t);
+        });
+    r.rule(
+        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
+                 !copy2(s, t).locked;
+        },
+        [&](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          send_to_memory(s, t);
+        });
+  }
+  // With the time that the request carries, where it carries one.
+  [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
+    if (!carries_time()) return hits2(s, t);
+    return hits2(s, t) && s.transit(t).wts <= copy2(s, t).rts;
+  }
+  void arrive_at_l2(State& s, ThreadIx t) const {
+    if (carries_time()) advance_bank(s, t, s.transit(t).wts);
+  }
+
+  // ---- writes: Algorithms 4 and 5
+  // --------------------------------------------------------------------------
+
+  template <class Rules>
+  void write_rules(Rules& r) const {
+    const auto stores = [&](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
+    };
+    // What an RMW will write is not known here, so it misses.
+    const auto early = [](const State& s, ThreadIx t) { return asks(s, t, Operation::store); };
+    r.rule(
+        {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return stores(s, t) && early(s, t) && hits1(s, t); },
+        [&](State& s, ThreadIx t) {
+          Line& line = s.l1(cu(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault(FaultName::write_not_locked)) line.locked = true;
+          s.transit(t).hit1 = true;
+          send_to_l2(s, t);
+        });
+    r.rule(
+        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right"}, over(threads),
+        [&](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
+        [&](State& s, ThreadIx t) { send_to_l2(s, t); });
+    r.rule(
+        {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return at_l2(s, t) && early(s, t) && hits2(s, t) && !copy2(s, t).locked;
+        },
+        [&](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          Line& line = s.l2(agent(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault(FaultName::write_not_locked)) line.locked = true;
+          s.transit(t).hit2 = true;
+          send_to_memory(s, t);
+        });
+    r.rule(
+        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return at_l2(s, t) && writes(s, t) && !(early(s, t) && hits2(s, t)) && !copy2(s, t).locked;
+        },
+        [&](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          send_to_memory(s, t);
+        });
+  }
+
+  // ---- MM: Algorithm 3
+  // -------------------------------------------------------------------------------------
+
+  template <class Rules>
+  void memory_rules(Rules& r) const {
+    r.rule(
+        {.name = "MM answers a read", .unit = "MM", .source = "Alg. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return at_memory(s, t) && asks(s, t, Operation::load) && served(s, t);
+        },
+        [&](State& s, ThreadIx t) {
+          receive(s.up2(agent(t)));
+          Transit& transit = s.transit(t);
+          transit.data = s.memory(block(s, t));
+          k.when(
+              only_looks(s, t), [&] { transit.wts = memory_time(s, block(s, t)); },
+              [&] { lease(s, t, transit.wts, transit.rts); });
+          transit.stage = Stage::from_memory;
+          send(s.down2(agent(t)), t);
+        });
+    r.rule(
+        {.name = "MM performs a write", .unit = "MM", .source = "Alg. 3"}, over(threads),
+        [&](const State& s, ThreadIx t) { return at_memory(s, t) && writes(s, t) && served(s, t); },
+        [&](State& s, ThreadIx t) {
+          receive(s.up2(agent(t)));
+          Transit& transit = s.transit(t);
+          lease(s, t, transit.wts, transit.rts);
+          perform(s, t);
+          transit.data = s.memory(block(s, t));
+          transit.stage = Stage::from_memory;
+          send(s.down2(agent(t)), t);
+        });
+    r.rule(
+        {.name = "TSU makes room", .unit = "TSU", .source = "3.2.5", .fairness = Fairness::optional},
+        over(blocks),
+        [&](const State& s, Block b) {
+          return s.tsu(b).present && k.exists(threads, [&](ThreadIx t) { return needs_entry(s, t); }) &&
+                 k.forall(blocks,
+                          [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
+        },
+        [&](State& s, Block b) { drop_entry(s, b); });
+    if (overflow_is_local()) return;
+    r.rule(
+        {.name = "time begins again", .unit = "TSU", .source = "3.2.6"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return (at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence))) && overflows(s, t);
+        },
+        [&](State& s, ThreadIx) { restart_time(s); });
+  }
+  // A TSU of any size may be full when a block comes that it does not know.
+  [[nodiscard]] Bool needs_entry(const State& s, ThreadIx t) const {
+    const Bool asked = at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
+    return asked && !only_looks(s, t) && !s.tsu(block(s, t)).present;
+  }
+  void drop_entry(State& s, Block b) const {
+    if (!prints(FaultName::entry_forgotten)) s.forgotten = later(s.forgotten, s.tsu(b).memts);
+    s.tsu(b) = Entry{};
+  }
+  // All that was before is before time 1: no copy is left, and what is on its way is not kept.
+  void restart_time(State& s) const {
+    k.for_each(cus, [&](Cu c) {
+      s.clock1(c) = 1;
+      k.for_each(blocks, [&](Block b) { s.l1(c, b) = Line{}; });
+    });
+    k.for_each(agents, [&](Agent a) {
+      k.for_each(blocks, [&](Block b) {
+        s.clock2(a, b) = 1;
+        s.l2(a, b) = Line{};
+      });
+    });
+    k.for_each(blocks, [&](Block b) { s.tsu(b) = Entry{}; });
+    k.for_each(threads, [&](ThreadIx t) {
+      k.when(in_flight(s, t), [&] {
+        s.transit(t).hit1 = false;
+        s.transit(t).hit2 = false;
+        s.transit(t).wts = 1;
+        s.transit(t).rts = 0;
+      });
+    });
+    s.forgotten = 1;
+    s.cpu_clock = 1;
+  }
+
+  // ---- responses
+  // -------------------------------------------------------------------------------------------
+
+  // "Brts = max[wts + 1, rts]" beside "Bwts = max[cts, wts]".
+  [[nodiscard]] Number block_rts(const Number& block_wts, const Transit& response) const {
+    if (variant == as_printed_block_wts || fault(FaultName::lease_prolonged)) {
+      return earlier(later(block_wts + 1, response.rts), Number(last_timestamp()));
+    }
+    if (printed()) return later(earlier(response.wts + 1, Number(last_timestamp())), response.rts);
+    return response.rts;
+  }
+  // Takes a response in: the write that has locked the block ends the lock; anyone else leaves a locked block
+  // and a later copy alone. The response goes on with what the block was given.
+  void install(Line& line, const Time& clock, Transit& response, Bool& holds_lock) const {
+    const Number wts = later(clock, response.wts);
+    const Number rts = block_rts(wts, response);
+    const Bool leased = response.rts != 0 || Bool(printed());
+    const Bool newer = !valid(line, clock) || line.rts < rts || Bool(prints(FaultName::old_fill_installed));
+    k.when(leased && (holds_lock || (!line.locked && newer)), [&] {
+      k.when(
+          holds_lock && Bool(prints(FaultName::hit_keeps_words)), [&] { response.data = line.data; },
+          [&] { line.data = response.data; });
+      line.present = true;
+      line.wts = wts;
+      line.rts = rts;
+    });
+    k.when(holds_lock, [&] { line.locked = false; });
+    holds_lock = false;
+    response.wts = wts;
+    response.rts = K::select(leased, rts, Number(0));
+  }
+  // Alg. 4 and 5, "LockAccesstoBlock", read as: also for what somebody else has fetched.
+  [[nodiscard]] Bool may_install(const Line& line, const Bool& holds_lock) const {
+    if (!printed()) return true;
+    return holds_lock || !line.locked;
+  }
+
+  template <class Rules>
+  void response_rules(Rules& r) const {
+    r.rule(
+        {.name = "response reaches L2", .unit = "L2", .source = "Alg. 2, l. 4; Alg. 5, l. 6"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return back_at_l2(s, t) && may_install(copy2(s, t), s.transit(t).hit2);
+        },
+        [&](State& s, ThreadIx t) {
+          receive(s.down2(agent(t)));
+          Transit& transit = s.transit(t);
+          const Time answered = transit.wts;
+          install(s.l2(agent(t), block(s, t)), s.clock2(agent(t), block(s, t)), transit, transit.hit2);
+          k.when(writes(s, t) || Bool(!prints(FaultName::read_keeps_clock)),
+                 [&] { advance_bank(s, t, answered); });
+          if (synchronizes() && !fault(FaultName::acquire_keeps_bank_clocks)) {
+            k.when(to_system(s, t) && acquires(s.port(t).request.order),
+                   [&] { advance_banks(s, agent(t), answered); });
+          }
+          respond_to_l1(s, t);
+        });
+    r.rule(
+        {.name = "response reaches L1", .unit = "L1", .source = "Alg. 1, l. 4; Alg. 4, l. 6"}, over(threads),
+        [&](const State& s, ThreadIx t) {
+          return back_at_l1(s, t) && may_install(copy1(s, t), s.transit(t).hit1);
+        },
+        [&](State& s, ThreadIx t) {
+          receive(s.down1(cu(t)));
+          Transit& transit = s.transit(t);
+          const Time answered = transit.wts;
+          install(s.l1(cu(t), block(s, t)), s.clock1(cu(t)), transit, transit.hit1);
+          k.when(moves_l1_clock(s, t), [&] { s.clock1(cu(t)) = later(s.clock1(cu(t)), answered); });
+          k.when(
+              asks(s, t, Operation::load),
+              [&] { complete<K>(s.port(t), word_of(transit.data, s.port(t).request.word)); },
+              [&] { complete<K>(s.port(t)); });
+          s.transit(t) = Transit{};
+        });
+  }
+  void respond_to_l1(State& s, ThreadIx t) const {
+    s.transit(t).stage = Stage::from_l2;
+    send(s.down1(cu(t)), t);
+  }
+  [[nodiscard]] Bool moves_l1_clock(const State& s, ThreadIx t) const {
+    const Bool as_atomic = beyond_group(s, t) && Bool(synchronizes());
+    return (as_atomic && Bool(!fault(FaultName::acquire_keeps_l1_clock))) ||
+           (!as_atomic && (writes(s, t) || Bool(!prints(FaultName::read_keeps_clock))));
+  }
+  void advance_bank(State& s, ThreadIx t, const Number& time) const {
+    if (variant == one_clock) {
+      advance_banks(s, agent(t), time);
+    } else {
+      Time& clock = s.clock2(agent(t), block(s, t));
+      clock = later(clock, time);
+    }
+  }
+  void advance_banks(State& s, Agent a, const Number& time) const {
+    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
+  }
+
+  // ---- fences: ours
+  // ----------------------------------------------------------------------------------------
+
+  // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
+  template <class Rules>
+  void synchronization_rules(Rules& r) const {
+    const auto acquires_beyond = [&](const State& s, ThreadIx t) {
+      return Bool(synchronizes()) && acquires(s.port(t).request.order) && beyond_group(s, t);
+    };
+    r.rule(
+        {.name = "fence passes", .unit = "L1", .source = "ours"}, over(threads),
+        [&, acquires_beyond](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && !acquires_beyond(s, t);
+        },
+        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+    if (!synchronizes()) return;
+    r.rule(
+        {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads, blocks),
+        [&, acquires_beyond](const State& s, ThreadIx t, Block b) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t) &&
+                 k.forall(blocks, [&](Block i) { return memory_time(s, i) <= memory_time(s, b); });
+        },
+        [&](State& s, ThreadIx t, Block b) {
+          const Number newest = memory_time(s, b);
+          if (!fault(FaultName::fence_keeps_l1)) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
+          if (!fault(FaultName::fence_keeps_l2)) {
+            k.when(to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
+          }
+          complete<K>(s.port(t));
+        });
+  }
+
+  // ---- replacement: 3.2.5
+  // ----------------------------------------------------------------------------------
+
+  template <class Rules>
+  void replacement_rules(Rules& r) const {
+    r.deferrable(
+        {.name = "L1 replaces a block", .unit = "L1", .source = "3.1", .fairness = Fairness::optional},
+        over(cus, blocks), [&](const State& s, Cu c, Block b) { return readable1(s, c, b); },
+        [&](const State& s, Cu c, Block b) {
+          return k.exists(threads,
+                          [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
+        },
+        [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
+    r.rule(
+        {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
+        over(agents, blocks),
+        [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
+        [&](State& s, Agent a, Block b) {
+          s.l2(a, b) = Line{};
+          k.when(s.tsu(b).present && Number(s.tsu(b).memts) > read_lease(b), [&] { drop_entry(s, b); });
+        });
+  }
+
+  // ---- the CPUs: ours
+  // --------------------------------------------------------------------------------------
+
+  template <class Rules>
+  void cpu_rules(Rules& r) const {
+    r.rule(
+        {.name = "CPU loads", .unit = "CPU", .source = "ours"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [&](State& s, ThreadIx t) {
+          s.cpu_clock = later(s.cpu_clock, memory_time(s, block(s, t)));
+          complete<K>(s.port(t), word_of(s.memory(block(s, t)), s.port(t).request.word));
+        });
+    r.rule(
+        {.name = "CPU writes", .unit = "CPU", .source = "ours"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && writes(s, t) && served(s, t); },
+        [&](State& s, ThreadIx t) {
+          Time wts;
+          Time rts;
+          lease(s, t, wts, rts);
+          s.cpu_clock = later(s.cpu_clock, wts);
+          perform(s, t);
+          complete<K>(s.port(t));
+        });
+    r.rule(
+        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours"}, over(threads),
+        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
+        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+  }
+};
+
+struct Info {
+  static constexpr std::string_view name = "halcone";
+  static constexpr std::string_view what =
+      "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
+  static constexpr auto& faults = halcone::faults;
+  static constexpr auto& variants = halcone::variants;
+  template <class Capacities>
+  using Sizes = MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, LinkSlot>;
+  template <class S>
+  static constexpr void default_sizes(S& sizes, int variant) {
+    sizes.template set<TimestampTag>(64);
+    sizes.template set<ReadLease>(2);
+    sizes.template set<OtherReadLease>(2);
+    sizes.template set<WriteLease>(1);
+    sizes.template set<LinkSlot>(variant == ordered ? LinkSlot::capacity : 1);
+  }
+  template <class K>
+  using Memory = Protocol<K>;
+};
+
+}  // namespace lockstep::halcone
