@@ -32,10 +32,12 @@ SystemEntry closed_system_entry() {
   entry.build_closed = [](const SystemOptions& options) -> std::unique_ptr<Model> {
     const SystemEntry self = Entry();
     typename Info::template Sizes<FullCapacities> sizes;
-    typename Info::template Sizes<CapacitiesAtMost<4>> small;
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
-    if (fits(sizes, small)) return closed_model<Info>(small, self, options);
+    if constexpr (compiles_small_states) {
+      typename Info::template Sizes<CapacitiesAtMost<4>> small;
+      if (fits(sizes, small)) return closed_model<Info>(small, self, options);
+    }
     return closed_model<Info>(sizes, self, options);
   };
   entry.describe = [](const SystemOptions& options) {

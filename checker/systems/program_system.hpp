@@ -109,8 +109,12 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
                                                   const SystemOptions& options, const SystemEntry& entry) {
   const PlacementTable placement = place(*program);
   const auto sizes = sizes_for<Info>(*program, placement, options, entry);
-  typename Info::template Sizes<SmallCapacities> small;
-  if (fits(sizes, small)) return model_of_program<Info>(small, std::move(program), placement, options, entry);
+  if constexpr (compiles_small_states) {
+    typename Info::template Sizes<SmallCapacities> small;
+    if (fits(sizes, small)) {
+      return model_of_program<Info>(small, std::move(program), placement, options, entry);
+    }
+  }
   return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
 }
 

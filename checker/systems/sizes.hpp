@@ -40,6 +40,14 @@ void apply_sizes(Sizes& sizes, const SystemOptions& options, Needed&& needed) {
   }
 }
 
+// Whether a system is compiled a second time for states of smaller capacities, for speed alone: a build with
+// assertions or sanitizers takes long enough with one.
+#ifdef NDEBUG
+inline constexpr bool compiles_small_states = true;
+#else
+inline constexpr bool compiles_small_states = false;
+#endif
+
 // Whether sizes also fit in a state of smaller capacities; if so, they are copied to `smaller`.
 template <class Sizes, class Smaller>
 bool fits(const Sizes& sizes, Smaller& smaller) {
