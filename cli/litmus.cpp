@@ -72,6 +72,19 @@ SuiteFiles tests_of(const LitmusOptions& options) {
   return files;
 }
 
+// Where no system is asked for, tests that are named also run on whatever they expect something of.
+std::vector<std::string> systems_of(const LitmusOptions& options, const LitmusTests& tests) {
+  std::vector<std::string> names = options.systems;
+  if (options.systems_asked || options.paths.empty()) return names;
+  for (const auto& test : tests) {
+    for (const ExpectedObservation& expected : test->expected) {
+      if (std::find(names.begin(), names.end(), expected.system) == names.end())
+        names.push_back(expected.system);
+    }
+  }
+  return names;
+}
+
 std::string suite_progress(const SuiteProgress& progress) {
   return fmt::format("{} of {} runs, {:.0f} s", progress.done, progress.all, progress.seconds);
 }
@@ -95,14 +108,14 @@ std::string write_traces(const Report& report, const std::string& folder) {
 }
 
 int run_tests(const LitmusOptions& options) {
+  const SuiteFiles files = tests_of(options);
   SuiteOptions suite;
-  suite.systems = subjects(options.systems, options);
+  suite.systems = subjects(systems_of(options, files.tests), options);
   suite.judged.clear();
   for (const std::string& model : options.against) suite.judged.push_back(race_model_named(model).value());
   suite.limits = options.limits.limits();
   if (!options.trace_folder.empty()) std::filesystem::create_directories(options.trace_folder);
 
-  const SuiteFiles files = tests_of(options);
   for (const std::string& error : files.errors) print_error(error);
   std::vector<std::string> errors = files.errors;
 
@@ -274,7 +287,8 @@ Command add_litmus(CLI::App& lockstep) {
       "TESTS", options->paths,
       "Files, folders, or names of tests that come with Lockstep (default: those tagged `quick`)");
   app->add_flag("--all", options->all, "Every test that comes with Lockstep, not only the quick ones");
-  CLI::Option* const on = add_list(*app, "--on", options->systems, "Systems to run on");
+  CLI::Option* const on = add_list(*app, "--on", options->systems,
+                                   "Systems to run on, and those that tests named here expect something of");
   on->type_name("S,S")->capture_default_str();
   add_list(*app, "--model", options->models,
            "Instead, or with --on besides: axiomatic models to run under, names or .cat files")

@@ -364,13 +364,15 @@ class CompiledModel : public Base {
         : model(m), state(s), wanted(w), fire(f), out(o), narration(n) {}
     [[nodiscard]] const State& current() const { return state; }
 
-    template <class... Tags, class Guard, class Action>
+    template <class... Tags, class Guard, class Action, class... Unseen>
     [[gnu::always_inline]] void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard,
-                                     Action&& action) {
+                                     Action&& action, Unseen&&... unseen) {
       const auto id = this->next++;
       if (rule.urgency == Urgency::none || rule.urgency != wanted) return;
+      if (sizeof...(Unseen) > 0 && !model.reductions_.links) return;
       detail::combinations(model.system_.kind(), parameters, [&](auto... i) {
         if (!Kind::truth(guard(std::as_const(state), i...))) return;
+        if (!(Kind::truth(unseen(std::as_const(state), i...)) && ...)) return;
         ++enabled;
         if (!fire) return;
         action(state, i...);

@@ -2,7 +2,7 @@
 //
 // A protocol lists its rules by calling these on whatever reader it is given; the reader decides what a rule
 // becomes (an explored transition, an expression tree, ...):
-//   rule(rule, parameters, guard, action)                  spontaneous
+//   rule(rule, parameters, guard, action)                  spontaneous; see also rule_where_unseen
 //   triggered(rule, parameters, channel, guard, action)    consumes the head of a channel, which is its
 //   message triggered(..., action, unseen)                         of an urgent link: `unseen` says when
 //   delivering at once
@@ -64,6 +64,18 @@ constexpr Over<Tags...> over(Tags...) {
   return {};
 }
 
+// Lists a spontaneous rule that is a delivery (Reductions::links), of urgency `local` where `unseen` holds
+// and of none elsewhere. That concerns only the reader that takes urgent rules.
+template <class Reader, class Parameters, class Guard, class Action, class Unseen>
+void rule_where_unseen(Reader& reader, const Rule& rule, Parameters parameters, Guard&& guard,
+                       Action&& action, Unseen&& unseen) {
+  if constexpr (requires { reader.rule(rule, parameters, guard, action, unseen); }) {
+    reader.rule(rule, parameters, guard, action, unseen);
+  } else {
+    reader.rule(rule, parameters, guard, action);
+  }
+}
+
 // Presents the rules of a part of a larger state: a memory system inside a machine with threads.
 // `Part` is a callable state -> part, for const and non-const states.
 template <class Reader, class Part>
@@ -76,6 +88,13 @@ class RulesOfPart {
     reader_.rule(
         rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
         [&](auto& s, auto... i) { action(part_(s), i...); });
+  }
+  template <class... Tags, class Guard, class Action, class Unseen>
+  void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action, Unseen&& unseen) {
+    rule_where_unseen(
+        reader_, rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
+        [&](auto& s, auto... i) { action(part_(s), i...); },
+        [&](const auto& s, auto... i) { return unseen(part_(s), i...); });
   }
   template <class... Tags, class Channel, class Guard, class Action>
   void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,

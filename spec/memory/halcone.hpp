@@ -20,10 +20,9 @@
 //  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
 //  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
 //  - "access to the block" is locked for requests and for fills alike.
-//  - the TSU drops an entry when an L2 replaces the block and memts "is within one lease period" does not
-//  hold of
-//    it, read as memts <= RdLease; when it is full (of any
-//    size: whenever a block comes that it does not know), the lowest memts may go.
+//  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2 may
+//    replace the block at any time; and the lowest memts whenever a block comes that it does not know, since it
+//    may be of any size.
 //  - a timestamp that overflows becomes 0 (3.2.6), of that entry alone.
 //  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads and
 //    stores are loads and stores. An RMW, which the paper does not have, is performed by MM like a write.
@@ -274,20 +273,19 @@ struct Protocol {
   }
 
   // A copy whose lease has run out is like no copy: every guard asks `valid`, and clocks never run backwards.
-  // The L2's presence is kept, since the TSU is told of what L2 replaces.
+  // Nor does a copy matter that nobody will read: a write that hits it does what one that misses does.
   template <class Wanted>
-  void normalise(State& s, const Wanted&) const {
+  void normalise(State& s, const Wanted& wanted) const {
     k.for_each(cus, [&](Cu c) {
       k.for_each(blocks, [&](Block b) {
-        k.when(!s.l1(c, b).locked && !readable1(s, c, b), [&] { s.l1(c, b) = Line{}; });
+        const Bool dead = !readable1(s, c, b) || Bool(!wanted.by_cu(c, b));
+        k.when(dead && !s.l1(c, b).locked, [&] { s.l1(c, b) = Line{}; });
       });
     });
     k.for_each(agents, [&](Agent a) {
       k.for_each(blocks, [&](Block b) {
-        k.when(s.l2(a, b).present && !s.l2(a, b).locked && s.clock2(a, b) > s.l2(a, b).rts, [&] {
-          s.l2(a, b) = Line{};
-          s.l2(a, b).present = true;
-        });
+        const Bool dead = !readable2(s, a, b) || Bool(!wanted.by_agent(a, b));
+        k.when(dead && !s.l2(a, b).locked, [&] { s.l2(a, b) = Line{}; });
       });
     });
   }
@@ -327,6 +325,17 @@ struct Protocol {
     return s.transit(t).stage != Stage::none;
   }
 
+  // Nobody else uses what a message of the thread comes by: when it does so, nobody can tell.
+  [[nodiscard]] Bool alone_on_cu(ThreadIx self) const {
+    if (variant == atomic) return false;
+    return k.forall(threads,
+                    [&](ThreadIx t) { return t == self || machine.is_host(t) || cu(t) != cu(self); });
+  }
+  [[nodiscard]] Bool alone_on_agent(ThreadIx self) const {
+    if (variant == atomic) return false;
+    return k.forall(threads,
+                    [&](ThreadIx t) { return t == self || machine.is_host(t) || agent(t) != agent(self); });
+  }
   [[nodiscard]] Value word_of(const Data& data, Word word) const {
     return k.pick(words, word, [&](Word w) { return data(w); });
   }
@@ -508,12 +517,14 @@ struct Protocol {
         [&](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
         });
-    r.rule(
-        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3"}, over(threads),
+    rule_where_unseen(
+        r, {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) {
           return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
         },
-        [&](State& s, ThreadIx t) { send_to_l2(s, t); });
+        [&](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
     r.rule(
         {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
         [&](const State& s, ThreadIx t) {
@@ -530,8 +541,9 @@ struct Protocol {
           transit.rts = line.rts;
           respond_to_l1(s, t);
         });
-    r.rule(
-        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3"}, over(threads),
+    rule_where_unseen(
+        r, {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) {
           return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
                  !copy2(s, t).locked;
@@ -539,7 +551,8 @@ struct Protocol {
         [&](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
-        });
+        },
+        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
   // With the time that the request carries, where it carries one.
   [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
@@ -570,10 +583,12 @@ struct Protocol {
           s.transit(t).hit1 = true;
           send_to_l2(s, t);
         });
-    r.rule(
-        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right"}, over(threads),
+    rule_where_unseen(
+        r, {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
-        [&](State& s, ThreadIx t) { send_to_l2(s, t); });
+        [&](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
     r.rule(
         {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
         [&](const State& s, ThreadIx t) {
@@ -587,15 +602,17 @@ struct Protocol {
           s.transit(t).hit2 = true;
           send_to_memory(s, t);
         });
-    r.rule(
-        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right"}, over(threads),
+    rule_where_unseen(
+        r, {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) {
           return at_l2(s, t) && writes(s, t) && !(early(s, t) && hits2(s, t)) && !copy2(s, t).locked;
         },
         [&](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
-        });
+        },
+        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
 
   // ---- MM: Algorithm 3
@@ -630,13 +647,16 @@ struct Protocol {
           transit.stage = Stage::from_memory;
           send(s.down2(agent(t)), t);
         });
-    r.rule(
-        {.name = "TSU makes room", .unit = "TSU", .source = "3.2.5", .fairness = Fairness::optional},
+    r.deferrable(
+        {.name = "TSU drops an entry", .unit = "TSU", .source = "3.2.5", .fairness = Fairness::optional},
         over(blocks),
         [&](const State& s, Block b) {
-          return s.tsu(b).present && k.exists(threads, [&](ThreadIx t) { return needs_entry(s, t); }) &&
-                 k.forall(blocks,
-                          [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
+          return s.tsu(b).present && (Number(s.tsu(b).memts) > read_lease(b) ||
+                                      (k.exists(threads, [&](ThreadIx t) { return needs_entry(s, t); }) &&
+                                       has_lowest_time(s, b)));
+        },
+        [&](const State& s, Block) {
+          return k.exists(threads, [&](ThreadIx t) { return asks_memory(s, t); });
         },
         [&](State& s, Block b) { drop_entry(s, b); });
     if (overflow_is_local()) return;
@@ -647,10 +667,15 @@ struct Protocol {
         },
         [&](State& s, ThreadIx) { restart_time(s); });
   }
+  [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
+    return at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
+  }
   // A TSU of any size may be full when a block comes that it does not know.
   [[nodiscard]] Bool needs_entry(const State& s, ThreadIx t) const {
-    const Bool asked = at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
-    return asked && !only_looks(s, t) && !s.tsu(block(s, t)).present;
+    return asks_memory(s, t) && !only_looks(s, t) && !s.tsu(block(s, t)).present;
+  }
+  [[nodiscard]] Bool has_lowest_time(const State& s, Block b) const {
+    return k.forall(blocks, [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
   }
   void drop_entry(State& s, Block b) const {
     if (!prints(FaultName::entry_forgotten)) s.forgotten = later(s.forgotten, s.tsu(b).memts);
@@ -720,8 +745,13 @@ struct Protocol {
 
   template <class Rules>
   void response_rules(Rules& r) const {
-    r.rule(
-        {.name = "response reaches L2", .unit = "L2", .source = "Alg. 2, l. 4; Alg. 5, l. 6"}, over(threads),
+    rule_where_unseen(
+        r,
+        {.name = "response reaches L2",
+         .unit = "L2",
+         .source = "Alg. 2, l. 4; Alg. 5, l. 6",
+         .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) {
           return back_at_l2(s, t) && may_install(copy2(s, t), s.transit(t).hit2);
         },
@@ -737,9 +767,15 @@ struct Protocol {
                    [&] { advance_banks(s, agent(t), answered); });
           }
           respond_to_l1(s, t);
-        });
-    r.rule(
-        {.name = "response reaches L1", .unit = "L1", .source = "Alg. 1, l. 4; Alg. 4, l. 6"}, over(threads),
+        },
+        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
+    rule_where_unseen(
+        r,
+        {.name = "response reaches L1",
+         .unit = "L1",
+         .source = "Alg. 1, l. 4; Alg. 4, l. 6",
+         .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) {
           return back_at_l1(s, t) && may_install(copy1(s, t), s.transit(t).hit1);
         },
@@ -754,7 +790,8 @@ struct Protocol {
               [&] { complete<K>(s.port(t), word_of(transit.data, s.port(t).request.word)); },
               [&] { complete<K>(s.port(t)); });
           s.transit(t) = Transit{};
-        });
+        },
+        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
   }
   void respond_to_l1(State& s, ThreadIx t) const {
     s.transit(t).stage = Stage::from_l2;
@@ -787,7 +824,7 @@ struct Protocol {
       return Bool(synchronizes()) && acquires(s.port(t).request.order) && beyond_group(s, t);
     };
     r.rule(
-        {.name = "fence passes", .unit = "L1", .source = "ours"}, over(threads),
+        {.name = "fence passes", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
         [&, acquires_beyond](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && !acquires_beyond(s, t);
         },
@@ -822,14 +859,15 @@ struct Protocol {
                           [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
         },
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
-    r.rule(
+    r.deferrable(
         {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
-        over(agents, blocks),
-        [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
-        [&](State& s, Agent a, Block b) {
-          s.l2(a, b) = Line{};
-          k.when(s.tsu(b).present && Number(s.tsu(b).memts) > read_lease(b), [&] { drop_entry(s, b); });
-        });
+        over(agents, blocks), [&](const State& s, Agent a, Block b) { return readable2(s, a, b); },
+        [&](const State& s, Agent a, Block b) {
+          return k.exists(threads, [&](ThreadIx t) {
+            return in_flight(s, t) && !machine.is_host(t) && block(s, t) == b && agent(t) == a;
+          });
+        },
+        [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
   // ---- the CPUs: ours
@@ -856,7 +894,8 @@ struct Protocol {
           complete<K>(s.port(t));
         });
     r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours"}, over(threads),
+        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours", .urgency = Urgency::local},
+        over(threads),
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }
@@ -872,7 +911,7 @@ struct Info {
   using Sizes = MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, LinkSlot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
-    sizes.template set<TimestampTag>(64);
+    sizes.template set<TimestampTag>(16);
     sizes.template set<ReadLease>(2);
     sizes.template set<OtherReadLease>(2);
     sizes.template set<WriteLease>(1);
