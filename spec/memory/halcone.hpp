@@ -20,9 +20,10 @@
 //  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
 //  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
 //  - "access to the block" is locked for requests and for fills alike.
-//  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2 may
-//    replace the block at any time; and the lowest memts whenever a block comes that it does not know, since it
-//    may be of any size.
+//  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2
+//  may
+//    replace the block at any time; and the lowest memts whenever a block comes that it does not know, since
+//    it may be of any size.
 //  - a timestamp that overflows becomes 0 (3.2.6), of that entry alone.
 //  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads and
 //    stores are loads and stores. An RMW, which the paper does not have, is performed by MM like a write.
@@ -429,6 +430,12 @@ struct Protocol {
       s.tsu(b).memts = Number(rts);
     }
     s.tsu(b).present = true;
+  }
+  static Entry entry(const Time& memts) {
+    Entry e;
+    e.present = true;
+    e.memts = memts;
+    return e;
   }
   // What MM does to data.
   void perform(State& s, ThreadIx t) const {
@@ -880,6 +887,7 @@ struct Protocol {
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
         [&](State& s, ThreadIx t) {
           s.cpu_clock = later(s.cpu_clock, memory_time(s, block(s, t)));
+          if (carries_time()) s.tsu(block(s, t)) = entry(s.cpu_clock);
           complete<K>(s.port(t), word_of(s.memory(block(s, t)), s.port(t).request.word));
         });
     r.rule(
