@@ -368,11 +368,14 @@ struct Protocol {
     if (k.template extent<BaseTag>() > 1) return Bool(true);
     return layout.structure_of(w) == d;
   }
+  static Bool named(const State& s, Structure d, Chiplet c, Word w) {
+    return s.mode(d) != Mode::none && s.label(d, c, w);
+  }
   // Whether the range that d's label gives chiplet c covers word w: rounded to whole lines, since a line is
   // fetched as a whole.
   Bool covers(const State& s, Structure d, Chiplet c, Word w) const {
-    if (lacks(FaultName::ranges_split_lines)) return s.label(d, c, w);
-    return k.exists(words, [&](Word v) { return same_line(v, w) && s.label(d, c, v); });
+    if (lacks(FaultName::ranges_split_lines)) return named(s, d, c, w);
+    return k.exists(words, [&](Word v) { return same_line(v, w) && named(s, d, c, v); });
   }
   Bool host_covers(const State& s, Structure d, Word w) const {
     return s.host && s.mode(d) != Mode::none &&
@@ -731,7 +734,7 @@ struct Protocol {
 
   static Bool unlabelled_or(const State& s, const Bool& b) { return s.unlabelled || b; }
   Bool may_access(const State& s, Chiplet c, Word w) const {
-    return unlabelled_or(s, k.exists(structures, [&](Structure d) { return s.label(d, c, w); }));
+    return unlabelled_or(s, k.exists(structures, [&](Structure d) { return named(s, d, c, w); }));
   }
   Bool may_change(const State& s, Chiplet c, Word w) const {
     return unlabelled_or(s, k.exists(structures, [&](Structure d) {
