@@ -325,7 +325,8 @@ struct Protocol {
   void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
- private:
+  // ---- what rules, properties and lemmas ask --------------------------------------------------------------
+
   [[nodiscard]] bool is(VariantName name) const { return variant == static_cast<int>(name); }
   [[nodiscard]] bool baseline() const { return is(VariantName::baseline); }
   [[nodiscard]] bool home_served() const {
