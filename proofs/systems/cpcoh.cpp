@@ -45,7 +45,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
 
 ProofEntry cpcoh_proof() {
   return {"cpcoh", "whatever a running kernel or the host may read is current, and no dirty word is lost",
-          "any lines", build};
+          "any number of chiplets, structures and words, and any lines", build};
 }
 
 }  // namespace lockstep

@@ -47,11 +47,11 @@ struct ChipletTag {
   static constexpr bool interchangeable = true;
   static constexpr bool fixed = false;
 };
-// Data structures, in the order of their addresses; also the rows of the table.
+// Data structures; also the rows of the table.
 struct StructureTag {
   static constexpr std::string_view name = "structure";
   static constexpr int capacity = 3;
-  static constexpr bool interchangeable = false;
+  static constexpr bool interchangeable = true;
   static constexpr bool fixed = false;
 };
 // All words of memory.
@@ -552,16 +552,16 @@ struct Protocol {
   Bool row_labelled(const State& s, Structure r) const {
     return k.exists(structures, [&](Structure d) { return indexes(s, r, d) && s.mode(d) != Mode::none; });
   }
-  // More rows than a kernel may label.
-  Bool too_many(const State& s) const {
+  // More rows than a kernel may label: so many, and one more, all different.
+  Bool too_many(const State& s) const { return more_labelled(s, k.template extent<LabelTag>()); }
+  template <class... Others>
+  Bool more_labelled(const State& s, int rows, const Others&... others) const {
     return k.exists(structures, [&](Structure d) {
-      return row_labelled(s, d) && labelled_above(s, d, k.template extent<LabelTag>());
-    });
-  }
-  Bool labelled_above(const State& s, Structure d, int rows) const {
-    return k.exists(structures, [&](Structure e) {
-      const Bool here = d < e && row_labelled(s, e);
-      return rows == 1 ? here : here && labelled_above(s, e, rows - 1);
+      const Bool another = row_labelled(s, d) && (Bool(true) && ... && (d != others));
+      if constexpr (sizeof...(others) < LabelTag::capacity) {
+        if (rows > 0) return another && more_labelled(s, rows - 1, others..., d);
+      }
+      return another;
     });
   }
   template <class Rules>
@@ -597,9 +597,8 @@ struct Protocol {
         {.name = "coarsens two structures", .unit = "global CP", .source = "5.3.2 Coarsening"},
         over(structures, structures),
         [&](const State& s, Structure d, Structure e) {
-          // Neighbours in memory among those that are labelled.
-          return s.phase == Phase::labelling && d < e && row_labelled(s, d) && row_labelled(s, e) &&
-                 k.forall(structures, [&](Structure f) { return !(d < f && f < e && row_labelled(s, f)); }) &&
+          // The text prefers neighbours in memory; any two will do.
+          return s.phase == Phase::labelling && d != e && row_labelled(s, d) && row_labelled(s, e) &&
                  too_many(s);
         },
         [&](State& s, Structure d, Structure e) { coarsen(s, d, e); });
