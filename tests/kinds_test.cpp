@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/systems/closed_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "proofs/obligations.hpp"
 #include "proofs/symbolic.hpp"
@@ -13,6 +14,7 @@
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/recorded.hpp"
+#include "spec/memory/cpcoh.hpp"
 #include "spec/memory/halcone.hpp"
 #include "spec/memory/quick_release.hpp"
 #include "spec/memory/sc.hpp"
@@ -100,8 +102,29 @@ TEST_CASE("the Symbolic kind reads every rule of halcone, in every variant") {
   check_memory<halcone::Info>();
 }
 
+TEST_CASE("the Symbolic kind reads every rule of cpcoh, in every variant") {
+  using Sizes = cpcoh::Info::Sizes<FullCapacities>;
+  using K = Symbolic<Sizes>;
+  const SystemEntry& entry = find_system("cpcoh");
+  for (const Variant& variant : entry.variants) {
+    const bool any_size = GENERATE(false, true);
+    INFO(variant.name << (any_size ? " at any size" : ""));
+    const symbolic::Session session(any_size);
+    Sizes sizes;
+    cpcoh::Info::default_sizes(sizes, 0);
+    sizes.set<cpcoh::LabelTag>(1);  // so that two labels are too many
+    SystemOptions options;
+    options.variant = variant.name;
+    const auto protocol = closed_protocol<cpcoh::Info>(K(sizes), entry, options, PlaceByName{});
+    Read read;
+    symbolic::ReadSystem<cpcoh::Protocol<K>>(protocol, read).read();
+    CHECK(read.rules == recorded_rules(entry, variant));
+    CHECK(read.never == std::set<std::string>{});
+    CHECK(read.starts == 1);
+  }
+}
 TEST_CASE("the systems that are read here are the systems that there are") {
   std::set<std::string> names;
   for (const SystemEntry& entry : systems()) names.insert(std::string(entry.name));
-  CHECK(names == std::set<std::string>{"german", "sc", "write-through", "quick-release", "halcone"});
+  CHECK(names == std::set<std::string>{"german", "sc", "write-through", "quick-release", "halcone", "cpcoh"});
 }

@@ -12,6 +12,7 @@
 #include "proofs/prover.hpp"
 #include "proofs/report.hpp"
 #include "spec/examples/german.hpp"
+#include "spec/memory/cpcoh.hpp"
 
 using namespace lockstep;
 
@@ -220,6 +221,21 @@ TEST_CASE("write-through is proved, and an acquire that keeps its L1 is not") {
   ProveOptions options;
   const ProofResult broken = prove_system("write-through", false, {"acquire-keeps-l1"});
   CHECK(refuted(broken, "an L1 that is new holds no older copy"));
+}
+
+TEST_CASE("cpcoh is proved for any number of chiplets, structures and words, with any lines") {
+  CHECK(prove_system("cpcoh", true).proved());
+}
+
+TEST_CASE("every fault of cpcoh breaks an obligation") {
+  for (const Fault& fault : cpcoh::faults) {
+    INFO(fault.name);
+    SystemOptions system;
+    system.faults = {std::string(fault.name)};
+    system.sizes = {{"chiplet", 2}, {"structure", 2}, {"word", 2}, {"label", 1}};
+    const ProofResult result = prove(*find_proof("cpcoh").build(system, false), {});
+    CHECK(result.count(ProofStatus::refuted) > 0);
+  }
 }
 
 TEST_CASE("a second solver that is missing is bad input, with the way to get it") {

@@ -10,13 +10,55 @@
 
 namespace lockstep {
 
+// A protocol with its variant and faults, for protocols that have variants, and with its rigid functions, for
+// those that place something: `place(map, name, from, to, image)` is called for each.
+template <class Info, class K, class Place>
+typename Info::template Closed<K> closed_protocol(K k, const SystemEntry& self, const SystemOptions& options,
+                                                  Place&& place) {
+  using Protocol = typename Info::template Closed<K>;
+  Protocol protocol{std::move(k),
+                    static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
+  if constexpr (requires { protocol.variant; }) protocol.variant = variant_index(self, options.variant);
+  if constexpr (requires { protocol.place(place); }) protocol.place(place);
+  return protocol;
+}
+
+// Gives rigid functions their values, for kinds that compute.
+struct PlaceByNumber {
+  template <class Map, class From, class To, class Image>
+  void operator()(Map& map, std::string_view, From, To, Image&& image) const {
+    for (std::size_t i = 0; i < map.image.size(); ++i)
+      map.image[i] = static_cast<std::uint8_t>(image(static_cast<int>(i)));
+  }
+};
+// Gives rigid functions their names, for kinds in which nothing in particular is anywhere, and notes what
+// they are for the sizes of a run where that is asked for.
+struct PlaceByName {
+  std::vector<recorded::RigidFunction>* functions = nullptr;
+  template <class Map, class From, class To, class Image>
+  void operator()(Map& map, std::string_view name, From, To, Image&& image) const {
+    map.name = name;
+    if (functions == nullptr) return;
+    recorded::RigidFunction function{std::string(name), std::string(From::name), std::string(To::name), {}};
+    for (int i = 0; i < From::capacity; ++i) function.image.push_back(image(i));
+    functions->push_back(std::move(function));
+  }
+};
+
+template <class Sizes>
+int extent_of(Sizes sizes, std::string_view name) {
+  int extent = 0;
+  sizes.visit([&]<class Tag>(Tag, int& size) { extent = Tag::name == name ? size : extent; });
+  return extent;
+}
+
 template <class Info, class Sizes>
 std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
                                     const SystemOptions& options) {
   using Protocol = typename Info::template Closed<Concrete<Sizes>>;
-  Protocol protocol;
-  protocol.k.sizes = sizes;
-  protocol.fault_bits = static_cast<decltype(protocol.fault_bits)>(fault_mask(self, options.faults));
+  Concrete<Sizes> k;
+  k.sizes = sizes;
+  auto protocol = closed_protocol<Info>(std::move(k), self, options, PlaceByNumber{});
   return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
 }
 
@@ -48,8 +90,7 @@ SystemEntry closed_system_entry() {
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
     recorded::Description description;
-    const Protocol protocol{K(sizes),
-                            static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
+    const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{});
     recorded::RecordRules<K, typename Protocol::State> reader(description);
     protocol.rules(reader);
     protocol.invariants(reader);
@@ -65,9 +106,10 @@ SystemEntry closed_system_entry() {
     typename Info::template Sizes<FullCapacities> sizes;
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
-    const Protocol protocol{K(sizes),
-                            static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
     recorded::WholeDescription whole;
+    const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{&whole.functions});
+    for (recorded::RigidFunction& function : whole.functions)
+      function.image.resize(static_cast<std::size_t>(extent_of(sizes, function.from)));
     whole.value_low = ValueRange{}.low;
     whole.value_high = ValueRange{}.high;
     recorded::describe_system(protocol, protocol.kind(), whole);

@@ -8,4 +8,8 @@ SystemEntry halcone_entry() {
   return program_system_entry<halcone::Info, halcone_entry>();
 }
 
+namespace {
+const RegisteredSystem registered(30, halcone_entry);
+}  // namespace
+
 }  // namespace lockstep

@@ -16,9 +16,27 @@
 
 namespace lockstep {
 
+namespace {
+
+// Filled before main begins, in no order that a program may rely on.
+std::vector<std::pair<int, SystemEntry (*)()>>& registered() {
+  static std::vector<std::pair<int, SystemEntry (*)()>> all;
+  return all;
+}
+
+}  // namespace
+
+RegisteredSystem::RegisteredSystem(int place, SystemEntry (*entry)()) {
+  registered().emplace_back(place, entry);
+}
+
 std::span<const SystemEntry> systems() {
-  static const std::array entries{sc_entry(), write_through_entry(), quick_release_entry(), halcone_entry(),
-                                  german_entry()};
+  static const std::vector<SystemEntry> entries = [] {
+    std::sort(registered().begin(), registered().end());
+    std::vector<SystemEntry> all;
+    for (const auto& [place, entry] : registered()) all.push_back(entry());
+    return all;
+  }();
   return entries;
 }
 

@@ -1,7 +1,7 @@
 // The systems that Lockstep knows, by name, and how to build a model of one.
 //
 // Each system is compiled in a translation unit of its own (checker/systems/NAME.cpp), which hands over a
-// SystemEntry; registry.cpp lists them.
+// SystemEntry and registers it.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,11 @@ struct SystemEntry {
 // In the order in which people should read them.
 std::span<const SystemEntry> systems();
 
+// One of static storage in the system's translation unit puts the system on that list; `place` orders it.
+struct RegisteredSystem {
+  RegisteredSystem(int place, SystemEntry (*entry)());
+};
+
 // Throws BadInput with the nearest name.
 const SystemEntry& find_system(std::string_view name);
 // "quick-release/split-fifo": the system, and the variant put into `options`.
@@ -87,5 +92,6 @@ SystemEntry sc_entry();
 SystemEntry write_through_entry();
 SystemEntry quick_release_entry();
 SystemEntry halcone_entry();
+SystemEntry cpcoh_entry();
 
 }  // namespace lockstep

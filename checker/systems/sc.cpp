@@ -8,4 +8,8 @@ SystemEntry sc_entry() {
   return program_system_entry<SequentialConsistencyInfo, sc_entry>();
 }
 
+namespace {
+const RegisteredSystem registered(0, sc_entry);
+}  // namespace
+
 }  // namespace lockstep

@@ -8,4 +8,8 @@ SystemEntry write_through_entry() {
   return program_system_entry<write_through::Info, write_through_entry>();
 }
 
+namespace {
+const RegisteredSystem registered(10, write_through_entry);
+}  // namespace
+
 }  // namespace lockstep

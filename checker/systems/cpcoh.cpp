@@ -1,0 +1,16 @@
+#include "spec/memory/cpcoh.hpp"
+
+#include "checker/systems/closed_system.hpp"
+#include "spec/kernel/concrete.hpp"
+
+namespace lockstep {
+
+SystemEntry cpcoh_entry() {
+  return closed_system_entry<cpcoh::Info, cpcoh_entry>();
+}
+
+namespace {
+const RegisteredSystem registered(40, cpcoh_entry);
+}  // namespace
+
+}  // namespace lockstep

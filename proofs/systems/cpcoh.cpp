@@ -1,0 +1,51 @@
+#include "spec/memory/cpcoh.hpp"
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/systems/closed_system.hpp"
+#include "proofs/lemmas/cpcoh.hpp"
+#include "proofs/proof_system.hpp"
+#include "proofs/systems/systems.hpp"
+
+namespace lockstep {
+
+namespace {
+
+using cpcoh::Info;
+
+template <class K>
+using Proved = WithLemmas<cpcoh::Protocol<K>, cpcoh::Lemmas>;
+
+std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
+  using Sizes = Info::Sizes<FullCapacities>;
+  const SystemEntry entry = cpcoh_entry();
+  Sizes explored;
+  Info::default_sizes(explored, variant_index(entry, options.variant));
+  Sizes sizes = explored;
+  sizes.set<cpcoh::ChipletTag>(3);
+  sizes.set<cpcoh::StructureTag>(3);  // of which a kernel may label two
+  sizes.set<cpcoh::WordTag>(4);
+  apply_sizes(sizes, options, [](auto) { return false; });
+  apply_sizes(explored, options, [](auto) { return false; });
+  return std::make_unique<CompiledProof<Proved<Symbolic<Sizes>>>>(
+      [=] {
+        return Proved<Symbolic<Sizes>>(
+            closed_protocol<Info>(Symbolic<Sizes>(sizes), entry, options, PlaceByName{}));
+      },
+      [=]() -> std::unique_ptr<Model> {
+        Concrete<Sizes> k;
+        k.sizes = explored;
+        return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
+            Proved<Concrete<Sizes>>(closed_protocol<Info>(std::move(k), entry, options, PlaceByNumber{})),
+            Reductions::none());
+      },
+      explored, any_size);
+}
+
+}  // namespace
+
+ProofEntry cpcoh_proof() {
+  return {"cpcoh", "whatever a running kernel or the host may read is current, and no dirty word is lost",
+          "any number of chiplets, structures and words, and any lines", build};
+}
+
+}  // namespace lockstep

@@ -1,0 +1,963 @@
+// CPCoh: chiplets with private write-back L2s, kept coherent by the command processor (CP).
+//
+// The global CP keeps a chiplet coherence table: for each data structure the address ranges that each chiplet
+// was given, and a state for each chiplet. When a kernel is launched it looks up what the kernel's labels say
+// that will be accessed, and sends acquires (invalidate the whole L2) and releases (write back the whole L2)
+// to the local CPs of those chiplets that need one; baseline hardware sends both to every chiplet at every
+// kernel boundary. The client is every infinite sequence of kernels, with host accesses between them. A copy
+// is known by whether it is current, stale or dirty, not by its value, so the space is finite.
+//
+// Source: Dalmia, Reducing Synchronization and Communication Overheads in GPUs (thesis, UW-Madison 2023),
+// chapter 5. Figures 5.5 and 5.6, which draw the states and the worked example, are read from their prose.
+//
+// `as-printed` is 5.3.3 as its sentences stand, `as-drawn` 5.3.2 and the worked example 5.3.4 where they say
+// something else: that a reader's stale copies are invalidated too, that what is written back stays as a
+// clean copy, and that a release depends on ranges. The default variant repairs as-drawn; every repair can be
+// taken out alone, as a fault (the first of the list below).
+//
+// Assumptions, where the text is silent:
+//  - L1s are invalidated whenever a kernel is launched (5.6 says "at synchronization points"), so they are
+//    left out.
+//  - An L2 allocates on reads and writes and fills the whole line; it knows which words are dirty and writes
+//    back those. A line written back stays, clean; eviction, at any time, covers that it does not.
+//  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel.
+//  Explicit
+//    synchronization within a kernel (5.3.2, "do not impact") is left out.
+//  - Kernels run one after the other (no streams). A kernel accesses any part of what its labels allow.
+//  - A chiplet's range may be any set of words. The structures are laid out one after the other; their lines
+//    hold `line-word` words, so that structures may share a line. With `base` above one a label of any
+//    structure may name any word: bases that overlap.
+//  - Home-served: the home of a line is the chiplet that touches it first.
+//
+// Every field is reset where it loses its meaning, so that two states that behave alike are one state.
+#pragma once
+
+#include <array>
+#include <boost/describe.hpp>
+#include <string_view>
+
+#include "spec/kernel/index.hpp"
+#include "spec/kernel/rules.hpp"
+
+namespace lockstep::cpcoh {
+
+struct ChipletTag {
+  static constexpr std::string_view name = "chiplet";
+  static constexpr int capacity = 3;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+// Data structures; also the rows of the table.
+struct StructureTag {
+  static constexpr std::string_view name = "structure";
+  static constexpr int capacity = 3;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+// All words of memory.
+struct WordTag {
+  static constexpr std::string_view name = "word";
+  static constexpr int capacity = 9;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+// Words of a line.
+struct LineWordTag {
+  static constexpr std::string_view name = "line-word";
+  static constexpr int capacity = 9;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = true;
+};
+// Structures that a kernel may label before they are coarsened: eight in the text.
+struct LabelTag {
+  static constexpr std::string_view name = "label";
+  static constexpr int capacity = 3;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = true;
+};
+// One: a word belongs to one structure. Two: a label of any structure may name it.
+struct BaseTag {
+  static constexpr std::string_view name = "base";
+  static constexpr int capacity = 2;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = true;
+};
+inline constexpr ChipletTag chiplets{};
+inline constexpr StructureTag structures{};
+inline constexpr WordTag words{};
+
+// A word in an L2. Overwritten: dirty, although another chiplet has written the word since.
+enum class Copy : std::uint8_t { absent, current, stale, dirty, overwritten };
+// The table's state of a structure in a chiplet (5.3.2, States). `mixed` is ours: dirty and stale.
+enum class Entry : std::uint8_t { not_present, valid, dirty, stale, mixed };
+enum class Mode : std::uint8_t { none, read, read_write };
+// An acquire or release on its way to a local CP, or its acknowledgement.
+enum class Operation : std::uint8_t { none, issued, acknowledged };
+enum class Phase : std::uint8_t {
+  labelling,      // the host labels what the next kernel accesses
+  synchronizing,  // before the launch
+  running,
+  finishing,  // after a kernel without labels
+};
+BOOST_DESCRIBE_ENUM(Copy, absent, current, stale, dirty, overwritten)
+BOOST_DESCRIBE_ENUM(Entry, not_present, valid, dirty, stale, mixed)
+BOOST_DESCRIBE_ENUM(Mode, none, read, read_write)
+BOOST_DESCRIBE_ENUM(Operation, none, issued, acknowledged)
+BOOST_DESCRIBE_ENUM(Phase, labelling, synchronizing, running, finishing)
+
+inline constexpr std::array variants{
+    Variant{"default", "5.3 with what its text lacks"},
+    Variant{"as-printed", "5.3.3 as its sentences stand"},
+    Variant{"as-drawn", "5.3.2 and 5.3.4 where they differ from 5.3.3"},
+    Variant{"keep-dirty", "default, but an acquire keeps dirty words instead of having them written back"},
+    Variant{"home-served",
+            "default, but the L2 of a word's home serves every access (5.4.1), and host accesses "
+            "are boundaries"},
+    Variant{"home-served-as-printed", "home-served, but host accesses are looked up in the table"},
+    Variant{"baseline", "an acquire and a release at every kernel boundary (5.1)"},
+    Variant{"outcomes", "default, judged by what kernels and the host see, not by what the table claims"},
+};
+enum class VariantName : std::uint8_t {
+  default_variant,
+  as_printed,
+  as_drawn,
+  keep_dirty,
+  home_served,
+  home_served_as_printed,
+  baseline,
+  outcomes
+};
+
+inline constexpr std::array faults{
+    // Each takes one repair out of the default variant.
+    Fault{"acquire-for-writers-only", "a kernel that only reads gets no acquire (5.3.3, Acquire)"},
+    Fault{"release-forgets-copies", "a chiplet that was released is Not Present (5.3.3, Launching)"},
+    Fault{"acquire-drops-dirty",
+          "an acquire drops what the chiplet has dirty of other structures (5.3.2, Lazy)"},
+    Fault{"acquire-before-release", "a chiplet's acquire is performed before its release (5.3.2, Lazy)"},
+    Fault{"match-by-base", "only the entry with the label's own base is looked up"},
+    Fault{"ranges-split-lines", "ranges are not rounded to whole lines"},
+    Fault{"ranges-replaced", "an entry keeps the last kernel's range only"},
+    Fault{"no-mixed-state", "what a chiplet writes is Dirty, even where it is stale as well (5.3.2, States)"},
+    Fault{"same-ranges-elide", "no release if every chiplet is given its range again (5.3.3, Release)"},
+    Fault{"unlabelled-begins-without-release", "a kernel without labels begins with an acquire only (5.1)"},
+    Fault{"unlabelled-ends-without-acquire", "a kernel without labels ends with a release only (5.1)"},
+    Fault{"host-unseen", "a host access does not pass through the table"},
+    Fault{"coarse-entry-has-one-state", "the combined entry takes the greater state (5.3.2, Coarsening)"},
+    // Each takes out a rule that is printed.
+    Fault{"no-release-for-reader", "no release where the kernel only reads (5.3.2, Dirty)"},
+    Fault{"no-release-for-writer", "no release where the kernel writes (5.3.2, Dirty to Stale)"},
+    Fault{"no-acquire", "no acquire of Stale (5.3.2, Stale)"},
+    Fault{"no-acknowledgement", "the launch does not wait for acknowledgements (5.3.3, Launching)"},
+    Fault{"valid-stays-valid", "what another chiplet will write stays Valid (5.3.2, Valid to Stale)"},
+    Fault{"dirty-becomes-valid", "what another chiplet will write becomes Valid (5.3.2, Dirty to Stale)"},
+    Fault{"reads-not-tracked", "a label R leaves no trace in the table (5.3.2, Valid)"},
+    Fault{"entry-removed-early", "one Not Present removes the entry (5.3.3, Removing)"},
+    Fault{"coarse-entry-forgets-chiplets", "the combined entry is the first one's (5.3.2, Coarsening)"},
+    Fault{"unlabelled-begins-without-acquire", "a kernel without labels begins with a release only (5.3.3)"},
+    Fault{"unlabelled-ends-without-release", "a kernel without labels ends with an acquire only (5.3.3)"},
+    Fault{"whole-line-written-back", "a line is written back with its clean words"},
+    // Each takes out an elision.
+    Fault{"valid-acquired", "what is Valid is invalidated before it is read again (5.3.2, Stay in Valid)"},
+    Fault{"dirty-released", "what is Dirty is released before it is used again (5.3.2, Stay in Dirty)"},
+    Fault{"release-by-chiplets", "a release depends on chiplets, not on ranges (5.3.3, Release)"},
+};
+enum class FaultName : std::uint8_t {
+  acquire_for_writers_only,
+  release_forgets_copies,
+  acquire_drops_dirty,
+  acquire_before_release,
+  match_by_base,
+  ranges_split_lines,
+  ranges_replaced,
+  no_mixed_state,
+  same_ranges_elide,
+  unlabelled_begins_without_release,
+  unlabelled_ends_without_acquire,
+  host_unseen,
+  coarse_entry_has_one_state,
+  no_release_for_reader,
+  no_release_for_writer,
+  no_acquire,
+  no_acknowledgement,
+  valid_stays_valid,
+  dirty_becomes_valid,
+  reads_not_tracked,
+  entry_removed_early,
+  coarse_entry_forgets_chiplets,
+  unlabelled_begins_without_acquire,
+  unlabelled_ends_without_release,
+  whole_line_written_back,
+  valid_acquired,
+  dirty_released,
+  release_by_chiplets,
+};
+
+// What a variant lacks of the default.
+constexpr std::uint64_t without(std::initializer_list<FaultName> names) {
+  std::uint64_t bits = 0;
+  for (const FaultName name : names) bits |= std::uint64_t{1} << static_cast<unsigned>(name);
+  return bits;
+}
+inline constexpr std::uint64_t lacking_as_drawn =
+    without({FaultName::acquire_drops_dirty, FaultName::acquire_before_release, FaultName::match_by_base,
+             FaultName::ranges_split_lines, FaultName::ranges_replaced, FaultName::no_mixed_state,
+             FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
+             FaultName::host_unseen, FaultName::coarse_entry_has_one_state});
+inline constexpr std::uint64_t lacking_as_printed =
+    lacking_as_drawn | without({FaultName::acquire_for_writers_only, FaultName::release_forgets_copies,
+                                FaultName::same_ranges_elide, FaultName::release_by_chiplets});
+inline constexpr std::uint64_t lacking_in_baseline =
+    without({FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
+             FaultName::host_unseen});
+
+template <class K>
+struct Protocol {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  using Chiplet = typename K::template Ix<ChipletTag>;
+  using Structure = typename K::template Ix<StructureTag>;
+  using Word = typename K::template Ix<WordTag>;
+  using MaybeChiplet = typename K::template Maybe<ChipletTag>;
+  using MaybeStructure = typename K::template Maybe<StructureTag>;
+  template <class E>
+  using Enum = typename K::template Enum<E>;
+
+  struct PerCopy {
+    Enum<Copy> copy;
+    Bool read;  // in this kernel, where another chiplet might write the word
+    BOOST_DESCRIBE_CLASS(PerCopy, (), (copy, read), (), ())
+  };
+  struct PerWord {
+    Bool outdated;        // the last-level cache and memory: a chiplet has the word dirty
+    MaybeChiplet writer;  // in this kernel, where another chiplet might access the word
+    MaybeChiplet home;    // home-served only
+    BOOST_DESCRIBE_CLASS(PerWord, (), (outdated, writer, home), (), ())
+  };
+  struct LocalCp {
+    Enum<Operation> acquire;
+    Enum<Operation> release;
+    BOOST_DESCRIBE_CLASS(LocalCp, (), (acquire, release), (), ())
+  };
+  struct State {
+    typename K::template Table<PerCopy, ChipletTag, WordTag> l2;
+    typename K::template Table<PerWord, WordTag> memory;
+    // The chiplet coherence table. A row whose chiplets are all Not Present has been removed.
+    typename K::template Table<Enum<Entry>, StructureTag, ChipletTag> entry;
+    typename K::template Table<Bool, StructureTag, ChipletTag, WordTag> range;
+    typename K::template Table<MaybeStructure, StructureTag> indexed_by;  // another's row, once coarsened
+    // The packet of the kernel, or of a host access.
+    typename K::template Table<Enum<Mode>, StructureTag> mode;
+    typename K::template Table<Bool, StructureTag, ChipletTag, WordTag> label;
+    Bool unlabelled;
+    Bool host;
+    Enum<Phase> phase;
+    typename K::template Table<LocalCp, ChipletTag> local;
+    BOOST_DESCRIBE_CLASS(State, (),
+                         (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local),
+                         (), ())
+  };
+  // Where things are in memory; rigid during a run. A line is known by its first word.
+  struct Layout {
+    typename K::template Map<WordTag, WordTag> line_of;
+    typename K::template Map<WordTag, StructureTag> structure_of;
+  };
+
+  K k;
+  std::uint64_t fault_bits = 0;
+  int variant = 0;
+  Layout layout{};
+
+  [[nodiscard]] const K& kind() const { return k; }
+  // Calls place(map, name, from, to, image): word -> first word of its line, word -> structure, as numbers.
+  template <class Place>
+  void place(Place&& place) {
+    const int in_line = k.template extent<LineWordTag>();
+    const int in_all = k.template extent<WordTag>();
+    const int owners = k.template extent<StructureTag>();
+    place(layout.line_of, "line_of", words, words, [=](int word) { return word / in_line * in_line; });
+    place(layout.structure_of, "structure_of", words, structures,
+          [=](int word) { return word * owners / in_all; });
+  }
+
+  template <class Start>
+  void start(Start& s) const {
+    s.start(over(), [](State&) {});
+  }
+
+  template <class Rules>
+  void rules(Rules& r) const {
+    labelling(r);
+    launching(r);
+    synchronizing(r);
+    running(r);
+  }
+
+  template <class Invariants>
+  void invariants(Invariants& v) const {
+    v.invariant("whatever a running kernel may read is current", [&](const State& s) {
+      return s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
+        return k.forall(chiplets, [&](Chiplet c) {
+          return !may_read(s, c, w) ||
+                 k.forall(chiplets, [&](Chiplet h) { return !serves(s, h, c, w) || reads_current(s, h, w); });
+        });
+      });
+    });
+    v.invariant("whatever the host may read is current", [&](const State& s) {
+      return s.phase != Phase::running || !s.host ||
+             k.forall(words, [&](Word w) { return !host_may(s, w, false) || !s.memory(w).outdated; });
+    });
+    v.invariant("the last write of every word is in memory or dirty in an L2", [&](const State& s) {
+      return k.forall(words, [&](Word w) {
+        return !s.memory(w).outdated ||
+               k.exists(chiplets, [&](Chiplet c) { return s.l2(c, w).copy == Copy::dirty; });
+      });
+    });
+    v.invariant("no dirty word is out of date", [&](const State& s) {
+      return k.forall(words, [&](Word w) {
+        return k.forall(chiplets, [&](Chiplet c) { return s.l2(c, w).copy != Copy::overwritten; });
+      });
+    });
+    if (judges_table()) table_invariants(v);
+  }
+
+  void restore(State&) const {}
+  void normalise(State&) const {}
+  [[nodiscard]] bool proper_end(const State&) const { return false; }
+
+  // ---- what rules, properties and lemmas ask --------------------------------------------------------------
+
+  [[nodiscard]] bool is(VariantName name) const { return variant == static_cast<int>(name); }
+  [[nodiscard]] bool baseline() const { return is(VariantName::baseline); }
+  [[nodiscard]] bool home_served() const {
+    return is(VariantName::home_served) || is(VariantName::home_served_as_printed);
+  }
+  // Where a repair is missing the table is wrong long before anybody sees it; what is printed is judged by
+  // what is seen.
+  [[nodiscard]] bool judges_table() const {
+    return !baseline() && !is(VariantName::outcomes) && !is(VariantName::as_printed) &&
+           !is(VariantName::as_drawn);
+  }
+  // A fault, or what the variant lacks.
+  [[nodiscard]] bool lacks(FaultName name) const {
+    const std::uint64_t lacking = is(VariantName::as_printed) ? lacking_as_printed
+                                  : is(VariantName::as_drawn) ? lacking_as_drawn
+                                  : is(VariantName::baseline) ? lacking_in_baseline
+                                                              : 0;
+    return (((fault_bits | lacking) >> static_cast<unsigned>(name)) & 1U) != 0;
+  }
+
+  // ---- what the table says -------------------------------------------------------------------------------
+
+  static Bool may_be_dirty(const Enum<Entry>& e) { return e == Entry::dirty || e == Entry::mixed; }
+  static Bool may_be_stale(const Enum<Entry>& e) { return e == Entry::stale || e == Entry::mixed; }
+  Enum<Entry> entry_of(const Bool& present, const Bool& dirty, const Bool& stale) const {
+    const auto kept = k.select(stale, Enum<Entry>(Entry::stale), Enum<Entry>(Entry::valid));
+    const auto clean = k.select(present, kept, Enum<Entry>(Entry::not_present));
+    const auto mixed = k.select(stale, Enum<Entry>(Entry::mixed), Enum<Entry>(Entry::dirty));
+    return k.select(dirty, mixed, clean);
+  }
+  // Whether row r is the one that the base of structure d leads to.
+  static Bool indexes(const State& s, Structure r, Structure d) {
+    return s.indexed_by(d) == MaybeStructure(r) || (r == d && s.indexed_by(d) == MaybeStructure{});
+  }
+
+  // ---- what the labels say -------------------------------------------------------------------------------
+
+  Bool same_line(Word v, Word w) const { return layout.line_of(v) == layout.line_of(w); }
+  Bool belongs(Structure d, Word w) const {
+    if (k.template extent<BaseTag>() > 1) return Bool(true);
+    return layout.structure_of(w) == d;
+  }
+  static Bool named(const State& s, Structure d, Chiplet c, Word w) {
+    return s.mode(d) != Mode::none && s.label(d, c, w);
+  }
+  // Whether the range that d's label gives chiplet c covers word w: rounded to whole lines, since a line is
+  // fetched as a whole.
+  Bool covers(const State& s, Structure d, Chiplet c, Word w) const {
+    if (lacks(FaultName::ranges_split_lines)) return named(s, d, c, w);
+    return k.exists(words, [&](Word v) { return same_line(v, w) && named(s, d, c, v); });
+  }
+  Bool host_covers(const State& s, Structure d, Word w) const {
+    return s.host && s.mode(d) != Mode::none &&
+           k.exists(words, [&](Word v) { return same_line(v, w) && belongs(d, v); });
+  }
+  // Whether a chiplet other than c, or the host, will access word w, by a label that row r is looked up for.
+  Bool accessed_elsewhere(const State& s, Structure r, Chiplet c, Word w, bool to_write) const {
+    return k.exists(structures, [&](Structure d) {
+      return concerns(s, r, d) && (!to_write || s.mode(d) == Mode::read_write) &&
+             (host_covers(s, d, w) ||
+              k.exists(chiplets, [&](Chiplet j) { return j != c && covers(s, d, j, w); }));
+    });
+  }
+  Bool accessed_here(const State& s, Structure r, Chiplet c, Word w, bool to_write) const {
+    return k.exists(structures, [&](Structure d) {
+      return concerns(s, r, d) && (!to_write || s.mode(d) == Mode::read_write) && covers(s, d, c, w);
+    });
+  }
+  Bool concerns(const State& s, Structure r, Structure d) const {
+    return lacks(FaultName::match_by_base) ? indexes(s, r, d) : Bool(true);
+  }
+  Bool ranges_as_before(const State& s, Structure r) const {
+    return k.exists(structures, [&](Structure d) {
+      return indexes(s, r, d) && s.mode(d) != Mode::none && k.forall(chiplets, [&](Chiplet c) {
+        return k.forall(words, [&](Word w) { return covers(s, d, c, w) == s.range(r, c, w); });
+      });
+    });
+  }
+
+  // ---- which operations a launch needs -------------------------------------------------------------------
+
+  // Whether the CP does as the baseline does, at this kernel's boundaries.
+  Bool at_boundaries(const State& s) const {
+    if (baseline()) return !s.host;
+    return s.unlabelled || (s.host && Bool(is(VariantName::home_served)));
+  }
+  Bool needs_release(const State& s, Structure r, Chiplet c) const {
+    const Bool may_be_met = k.exists(words, [&](Word w) {
+      if (lacks(FaultName::release_by_chiplets)) return accessed_elsewhere(s, r, c, w, false);
+      return s.range(r, c, w) && meets_dirty(s, r, c, w);
+    });
+    const Bool elided = lacks(FaultName::same_ranges_elide) ? ranges_as_before(s, r) : Bool(false);
+    const Bool again = lacks(FaultName::dirty_released)
+                           ? k.exists(words, [&](Word w) { return accessed_here(s, r, c, w, false); })
+                           : Bool(false);
+    return may_be_dirty(s.entry(r, c)) && ((may_be_met && !elided) || again);
+  }
+  Bool meets_dirty(const State& s, Structure r, Chiplet c, Word w) const {
+    const Bool written = accessed_elsewhere(s, r, c, w, true);
+    if (lacks(FaultName::no_release_for_reader)) return written;
+    const Bool accessed = accessed_elsewhere(s, r, c, w, false);
+    return lacks(FaultName::no_release_for_writer) ? accessed && !written : accessed;
+  }
+  Bool needs_acquire(const State& s, Structure r, Chiplet c) const {
+    if (lacks(FaultName::no_acquire)) return Bool(false);
+    const Bool suspect = may_be_stale(s.entry(r, c)) ||
+                         (Bool(lacks(FaultName::valid_acquired)) && s.entry(r, c) == Entry::valid);
+    return suspect && k.exists(words, [&](Word w) {
+      return s.range(r, c, w) && accessed_here(s, r, c, w, lacks(FaultName::acquire_for_writers_only));
+    });
+  }
+  void issue(State& s) const {
+    k.for_each(chiplets, [&](Chiplet c) {
+      const Bool unseen = s.host && Bool(lacks(FaultName::host_unseen));
+      const Bool looked_up = !at_boundaries(s) && !unseen;
+      const Bool all_acquire = at_boundaries(s) && !Bool(lacks(FaultName::unlabelled_begins_without_acquire));
+      const Bool all_release = at_boundaries(s) && !Bool(lacks(FaultName::unlabelled_begins_without_release));
+      const Bool acquire =
+          looked_up && k.exists(structures, [&](Structure r) { return needs_acquire(s, r, c); });
+      // An acquire takes the whole L2: whatever is dirty there has to be written back.
+      const bool with_release = !lacks(FaultName::acquire_drops_dirty) && !is(VariantName::keep_dirty);
+      const Bool release = looked_up && k.exists(structures, [&](Structure r) {
+        return needs_release(s, r, c) || (Bool(with_release) && acquire && may_be_dirty(s.entry(r, c)));
+      });
+      send(s, c, all_acquire || acquire, all_release || release);
+    });
+    s.phase = Phase::synchronizing;
+  }
+  void send(State& s, Chiplet c, const Bool& acquire, const Bool& release) const {
+    k.when(acquire, [&] { s.local(c).acquire = Operation::issued; });
+    k.when(release, [&] { s.local(c).release = Operation::issued; });
+  }
+  Bool all_acknowledged(const State& s) const {
+    if (lacks(FaultName::no_acknowledgement)) return Bool(true);
+    return k.forall(chiplets, [&](Chiplet c) {
+      return s.local(c).acquire != Operation::issued && s.local(c).release != Operation::issued;
+    });
+  }
+
+  // ---- how a launch changes the table --------------------------------------------------------------------
+
+  Enum<Entry> entry_after_launch(const State& s, Structure r, Chiplet c) const {
+    const Bool acquired = s.local(c).acquire != Operation::none;
+    const Bool released = s.local(c).release != Operation::none;
+    const Enum<Entry> old = s.entry(r, c);
+    // The operations are complete.
+    const Bool emptied = is(VariantName::keep_dirty) ? acquired && !may_be_dirty(old) : acquired;
+    const Bool forgotten = Bool(lacks(FaultName::release_forgets_copies)) && released && may_be_dirty(old);
+    const Bool present = old != Entry::not_present && !emptied && !forgotten;
+    const Bool dirty = may_be_dirty(old) && !released && !emptied;
+    const Bool stale = may_be_stale(old) && !acquired;
+    // Others will write.
+    const Bool overwritten =
+        present && !(Bool(lacks(FaultName::valid_stays_valid)) && old == Entry::valid) &&
+        !(Bool(lacks(FaultName::dirty_becomes_valid)) && may_be_dirty(old)) &&
+        k.exists(words, [&](Word w) { return s.range(r, c, w) && accessed_elsewhere(s, r, c, w, true); });
+    // This chiplet will access.
+    const Bool writes =
+        exists_named(s, r, c, [&](Structure d, Word) { return s.mode(d) == Mode::read_write; });
+    const Bool uses = exists_named(s, r, c, [&](Structure d, Word) {
+      return s.mode(d) == Mode::read_write || !Bool(lacks(FaultName::reads_not_tracked));
+    });
+    const Bool shares =
+        exists_named(s, r, c, [&](Structure, Word w) { return accessed_elsewhere(s, r, c, w, true); });
+    if (lacks(FaultName::no_mixed_state)) {
+      const Enum<Entry> kept = entry_of(present || uses, dirty, stale || overwritten);
+      return k.select(writes, Enum<Entry>(Entry::dirty), kept);
+    }
+    return entry_of(present || uses, dirty || writes, stale || overwritten || (uses && shares));
+  }
+  template <class Claim>
+  Bool exists_named(const State& s, Structure r, Chiplet c, Claim&& claim) const {
+    return k.exists(structures, [&](Structure d) {
+      return indexes(s, r, d) && k.exists(words, [&](Word w) { return covers(s, d, c, w) && claim(d, w); });
+    });
+  }
+  void enter_ranges(State& s, Structure r, Chiplet c) const {
+    const Bool named = exists_named(s, r, c, [](Structure, Word) { return Bool(true); });
+    const Bool dropped = s.local(c).acquire != Operation::none && !Bool(is(VariantName::keep_dirty));
+    const Bool replaced = Bool(lacks(FaultName::ranges_replaced)) && named;
+    k.for_each(words, [&](Word w) {
+      const Bool now =
+          k.exists(structures, [&](Structure d) { return indexes(s, r, d) && covers(s, d, c, w); });
+      s.range(r, c, w) =
+          s.entry(r, c) != Entry::not_present && (now || (s.range(r, c, w) && !dropped && !replaced));
+    });
+  }
+  void update_table(State& s) const {
+    k.for_each(structures, [&](Structure r) {
+      k.for_each(chiplets, [&](Chiplet c) {
+        const Enum<Entry> next = entry_after_launch(s, r, c);
+        s.entry(r, c) = next;
+      });
+    });
+    if (lacks(FaultName::entry_removed_early)) {
+      k.for_each(structures, [&](Structure r) {
+        k.when(k.exists(chiplets, [&](Chiplet c) { return s.entry(r, c) == Entry::not_present; }),
+               [&] { k.for_each(chiplets, [&](Chiplet c) { s.entry(r, c) = Entry::not_present; }); });
+      });
+    }
+    k.for_each(structures,
+               [&](Structure r) { k.for_each(chiplets, [&](Chiplet c) { enter_ranges(s, r, c); }); });
+    forget_removed(s);
+  }
+  // A removed row indexes only its own structure.
+  void forget_removed(State& s) const {
+    k.for_each(structures, [&](Structure d) {
+      k.when(k.exists(structures,
+                      [&](Structure r) { return s.indexed_by(d) == MaybeStructure(r) && removed(s, r); }),
+             [&] { s.indexed_by(d) = MaybeStructure{}; });
+    });
+  }
+  Bool removed(const State& s, Structure r) const {
+    return k.forall(chiplets, [&](Chiplet c) { return s.entry(r, c) == Entry::not_present; });
+  }
+
+  // ---- labelling, and coarsening -------------------------------------------------------------------------
+
+  Bool labelled(const State& s) const {
+    return k.exists(structures, [&](Structure d) { return s.mode(d) != Mode::none; });
+  }
+  // Whether the kernel labels a structure that row r stands for.
+  Bool row_labelled(const State& s, Structure r) const {
+    return k.exists(structures, [&](Structure d) { return indexes(s, r, d) && s.mode(d) != Mode::none; });
+  }
+  // More rows than a kernel may label: so many, and one more, all different.
+  Bool too_many(const State& s) const { return more_labelled(s, k.template extent<LabelTag>()); }
+  template <class... Others>
+  Bool more_labelled(const State& s, int rows, const Others&... others) const {
+    return k.exists(structures, [&](Structure d) {
+      const Bool another = row_labelled(s, d) && (Bool(true) && ... && (d != others));
+      if constexpr (sizeof...(others) < LabelTag::capacity) {
+        if (rows > 0) return another && more_labelled(s, rows - 1, others..., d);
+      }
+      return another;
+    });
+  }
+  template <class Rules>
+  void labelling(Rules& r) const {
+    // A label names a structure, its mode, and the words that each chiplet will be at: a word at a time.
+    const auto labels = [&](std::string_view name, Mode mode) {
+      r.rule(
+          {.name = name, .unit = "host", .source = "5.3.2 Labeling", .fairness = Fairness::optional},
+          over(structures, chiplets, words),
+          [this, mode](const State& s, Structure d, Chiplet c, Word w) {
+            return s.phase == Phase::labelling && !s.host && (s.mode(d) == Mode::none || s.mode(d) == mode) &&
+                   !s.label(d, c, w) && belongs(d, w);
+          },
+          [mode](State& s, Structure d, Chiplet c, Word w) {
+            s.mode(d) = mode;
+            s.label(d, c, w) = true;
+          });
+    };
+    labels("labels a chiplet's range R", Mode::read);
+    labels("labels a chiplet's range R/W", Mode::read_write);
+    const auto host_asks = [&](std::string_view name, Mode mode) {
+      r.rule(
+          {.name = name, .unit = "host", .source = "5.4.1", .fairness = Fairness::optional}, over(structures),
+          [&](const State& s, Structure) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
+          [mode](State& s, Structure d) {
+            s.host = true;
+            s.mode(d) = mode;
+          });
+    };
+    host_asks("the host asks to read a structure", Mode::read);
+    host_asks("the host asks to write a structure", Mode::read_write);
+    r.rule(
+        {.name = "coarsens two structures", .unit = "global CP", .source = "5.3.2 Coarsening"},
+        over(structures, structures),
+        [&](const State& s, Structure d, Structure e) {
+          // The text prefers neighbours in memory; any two will do.
+          return s.phase == Phase::labelling && d != e && row_labelled(s, d) && row_labelled(s, e) &&
+                 too_many(s);
+        },
+        [&](State& s, Structure d, Structure e) { coarsen(s, d, e); });
+  }
+  void coarsen(State& s, Structure d, Structure e) const {
+    k.for_each(chiplets, [&](Chiplet c) {
+      if (!lacks(FaultName::coarse_entry_forgets_chiplets)) {
+        const Enum<Entry> both = combined(s.entry(d, c), s.entry(e, c));
+        s.entry(d, c) = both;
+        k.for_each(words, [&](Word w) { s.range(d, c, w) = s.range(d, c, w) || s.range(e, c, w); });
+      }
+      s.entry(e, c) = Entry::not_present;
+      k.for_each(words, [&](Word w) { s.range(e, c, w) = false; });
+    });
+    k.for_each(structures, [&](Structure f) {
+      k.when(f == e || s.indexed_by(f) == MaybeStructure(e), [&] { s.indexed_by(f) = MaybeStructure(d); });
+    });
+  }
+  // 5.3.2 has "the more conservative"; of Dirty and Stale neither is.
+  Enum<Entry> combined(const Enum<Entry>& a, const Enum<Entry>& b) const {
+    const Bool stale = may_be_stale(a) || may_be_stale(b);
+    const Bool dirty = may_be_dirty(a) || may_be_dirty(b);
+    const Bool kept = lacks(FaultName::coarse_entry_has_one_state) ? dirty && !stale : dirty;
+    return entry_of(a != Entry::not_present || b != Entry::not_present, kept, stale);
+  }
+
+  // ---- launching -----------------------------------------------------------------------------------------
+
+  template <class Rules>
+  void launching(Rules& r) const {
+    r.rule(
+        {.name = "inspects the table and issues operations",
+         .unit = "global CP",
+         .source = "5.3.3 Launching"},
+        over(), [&](const State& s) { return s.phase == Phase::labelling && labelled(s) && !too_many(s); },
+        [&](State& s) { issue(s); });
+    r.rule(
+        {.name = "takes a kernel without labels", .unit = "global CP", .source = "5.3.3 Indirect"}, over(),
+        [&](const State& s) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
+        [&](State& s) {
+          s.unlabelled = true;
+          issue(s);
+        });
+    r.rule(
+        {.name = "enables the launch", .unit = "global CP", .source = "5.3.3 Launching"}, over(),
+        [&](const State& s) { return s.phase == Phase::synchronizing && all_acknowledged(s); },
+        [&](State& s) {
+          const auto update = [&] { update_table(s); };
+          if (lacks(FaultName::host_unseen)) {
+            k.when(!s.host, update);
+          } else {
+            update();
+          }
+          clear_operations(s);
+          s.phase = Phase::running;
+        });
+  }
+  void clear_operations(State& s) const {
+    k.for_each(chiplets, [&](Chiplet c) {
+      s.local(c).acquire = Operation::none;
+      s.local(c).release = Operation::none;
+    });
+  }
+
+  // ---- acquires and releases at the chiplets -------------------------------------------------------------
+
+  template <class Rules>
+  void synchronizing(Rules& r) const {
+    const auto release_comes = [&](const State& s, Chiplet c) {
+      const Bool waits =
+          Bool(lacks(FaultName::acquire_before_release)) && s.local(c).acquire == Operation::issued;
+      return s.local(c).release == Operation::issued && !waits;
+    };
+    const auto acquire_comes = [&](const State& s, Chiplet c) {
+      const Bool waits =
+          !Bool(lacks(FaultName::acquire_before_release)) && s.local(c).release == Operation::issued;
+      return s.local(c).acquire == Operation::issued && !waits;
+    };
+    const auto holds = [&](const State& s, Chiplet c, auto kind) {
+      return k.exists(words, [&](Word w) { return kind(s.l2(c, w).copy); });
+    };
+    const auto dirty = [](const Enum<Copy>& copy) {
+      return copy == Copy::dirty || copy == Copy::overwritten;
+    };
+    const auto stale = [](const Enum<Copy>& copy) { return copy == Copy::stale; };
+    r.rule(
+        {.name = "releases: writes back the L2", .unit = "local CP", .source = "5.3.3 Launching"},
+        over(chiplets), [=](const State& s, Chiplet c) { return release_comes(s, c) && holds(s, c, dirty); },
+        [&](State& s, Chiplet c) {
+          k.for_each(words, [&](Word w) { write_back(s, c, w); });
+          s.local(c).release = Operation::acknowledged;
+        });
+    r.rule(
+        {.name = "releases: finds nothing dirty", .unit = "local CP", .source = "5.3.3 Launching"},
+        over(chiplets), [=](const State& s, Chiplet c) { return release_comes(s, c) && !holds(s, c, dirty); },
+        [](State& s, Chiplet c) { s.local(c).release = Operation::acknowledged; });
+    r.rule(
+        {.name = "acquires: invalidates the L2", .unit = "local CP", .source = "5.3.3 Launching"},
+        over(chiplets), [=](const State& s, Chiplet c) { return acquire_comes(s, c) && holds(s, c, stale); },
+        [&](State& s, Chiplet c) { invalidate(s, c); });
+    r.rule(
+        {.name = "acquires: finds nothing stale", .unit = "local CP", .source = "5.3.3 Launching"},
+        over(chiplets), [=](const State& s, Chiplet c) { return acquire_comes(s, c) && !holds(s, c, stale); },
+        [&](State& s, Chiplet c) { invalidate(s, c); });
+  }
+  void invalidate(State& s, Chiplet c) const {
+    k.for_each(words, [&](Word w) {
+      const Bool kept = Bool(is(VariantName::keep_dirty)) && s.l2(c, w).copy == Copy::dirty;
+      k.when(!kept, [&] { s.l2(c, w).copy = Copy::absent; });
+    });
+    s.local(c).acquire = Operation::acknowledged;
+  }
+  // Writes a dirty word back and keeps it, clean.
+  void write_back(State& s, Chiplet c, Word w) const {
+    auto& copy = s.l2(c, w).copy;
+    if (lacks(FaultName::whole_line_written_back)) {
+      const Bool with_it = copy == Copy::stale && k.exists(words, [&](Word v) {
+        return same_line(v, w) && s.l2(c, v).copy == Copy::dirty;
+      });
+      k.when(with_it, [&] { s.memory(w).outdated = true; });
+    }
+    k.when(copy == Copy::overwritten, [&] {
+      s.memory(w).outdated = true;
+      copy = Copy::stale;
+    });
+    k.when(copy == Copy::dirty, [&] {
+      s.memory(w).outdated = false;
+      copy = Copy::current;
+    });
+  }
+
+  // ---- a kernel runs -------------------------------------------------------------------------------------
+
+  static Bool unlabelled_or(const State& s, const Bool& b) { return s.unlabelled || b; }
+  Bool may_access(const State& s, Chiplet c, Word w) const {
+    return unlabelled_or(s, k.exists(structures, [&](Structure d) { return named(s, d, c, w); }));
+  }
+  Bool may_change(const State& s, Chiplet c, Word w) const {
+    return unlabelled_or(s, k.exists(structures, [&](Structure d) {
+      return s.label(d, c, w) && s.mode(d) == Mode::read_write;
+    }));
+  }
+  static Bool written_by_none_but(const State& s, Chiplet c, Word w) {
+    return s.memory(w).writer == MaybeChiplet{} || s.memory(w).writer == MaybeChiplet(c);
+  }
+  // Without a race.
+  Bool may_read(const State& s, Chiplet c, Word w) const {
+    return may_access(s, c, w) && written_by_none_but(s, c, w);
+  }
+  Bool may_write(const State& s, Chiplet c, Word w) const {
+    return may_change(s, c, w) && written_by_none_but(s, c, w) &&
+           !k.exists(chiplets, [&](Chiplet j) { return j != c && s.l2(j, w).read; });
+  }
+  // Whether the L2 of chiplet h serves chiplet c's accesses of word w.
+  Bool serves(const State& s, Chiplet h, Chiplet c, Word w) const {
+    if (!home_served()) return h == c;
+    return s.memory(w).home == MaybeChiplet(h) || (s.memory(w).home == MaybeChiplet{} && h == c);
+  }
+  static Bool reads_current(const State& s, Chiplet h, Word w) {
+    const auto& copy = s.l2(h, w).copy;
+    return copy == Copy::current || copy == Copy::dirty || (copy == Copy::absent && !s.memory(w).outdated);
+  }
+  Bool host_may(const State& s, Word w, bool to_write) const {
+    return s.host && k.exists(structures, [&](Structure d) {
+      return belongs(d, w) && s.mode(d) != Mode::none && (!to_write || s.mode(d) == Mode::read_write);
+    });
+  }
+
+  template <class Rules>
+  void running(Rules& r) const {
+    r.rule(
+        {.name = "reads a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, chiplets, words),
+        [&](const State& s, Chiplet c, Chiplet h, Word w) {
+          return s.phase == Phase::running && serves(s, h, c, w) && may_read(s, c, w);
+        },
+        [&](State& s, Chiplet c, Chiplet h, Word w) {
+          fill(s, h, w);
+          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
+                 [&] { s.l2(c, w).read = true; });
+        });
+    r.rule(
+        {.name = "writes a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, chiplets, words),
+        [&](const State& s, Chiplet c, Chiplet h, Word w) {
+          return s.phase == Phase::running && serves(s, h, c, w) && may_write(s, c, w);
+        },
+        [&](State& s, Chiplet c, Chiplet h, Word w) {
+          fill(s, h, w);
+          supersede(s, w);
+          k.when(
+              h == c,
+              [&] {
+                s.l2(h, w).copy = Copy::dirty;
+                s.memory(w).outdated = true;
+              },
+              [&] {  // written through
+                s.l2(h, w).copy = Copy::current;
+                s.memory(w).outdated = false;
+              });
+          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
+                 [&] { s.memory(w).writer = MaybeChiplet(c); });
+        });
+    r.rule(
+        {.name = "evicts a line", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, words),
+        [&](const State& s, Chiplet c, Word w) {
+          return layout.line_of(w) == w &&
+                 k.exists(words, [&](Word v) { return same_line(v, w) && s.l2(c, v).copy != Copy::absent; });
+        },
+        [&](State& s, Chiplet c, Word w) {
+          k.for_each(words, [&](Word v) { k.when(same_line(v, w), [&] { write_back(s, c, v); }); });
+          k.for_each(words,
+                     [&](Word v) { k.when(same_line(v, w), [&] { s.l2(c, v).copy = Copy::absent; }); });
+        });
+    r.rule(
+        {.name = "the host writes a word", .unit = "host", .source = "5.4.1", .fairness = Fairness::optional},
+        over(words),
+        [&](const State& s, Word w) { return s.phase == Phase::running && host_may(s, w, true); },
+        [&](State& s, Word w) {
+          supersede(s, w);
+          s.memory(w).outdated = false;
+        });
+    r.rule(
+        {.name = "the kernel or the host is done", .unit = "local CP", .source = "5.3.3 Launching"}, over(),
+        [](const State& s) { return s.phase == Phase::running; },
+        [&](State& s) {
+          const Bool boundary = baseline() ? !s.host : Bool(s.unlabelled);
+          k.when(
+              boundary,
+              [&] {
+                k.for_each(chiplets, [&](Chiplet c) {
+                  send(s, c, Bool(!lacks(FaultName::unlabelled_ends_without_acquire)),
+                       Bool(!lacks(FaultName::unlabelled_ends_without_release)));
+                });
+                s.phase = Phase::finishing;
+              },
+              [&] { s.phase = Phase::labelling; });
+          clear_packet(s);
+        });
+    r.rule(
+        {.name = "the boundary after a kernel is complete", .unit = "global CP", .source = "5.3.3 Indirect"},
+        over(), [&](const State& s) { return s.phase == Phase::finishing && all_acknowledged(s); },
+        [&](State& s) {
+          clear_operations(s);
+          k.for_each(structures, [&](Structure d) {
+            k.for_each(chiplets, [&](Chiplet c) {
+              s.entry(d, c) = Entry::not_present;
+              k.for_each(words, [&](Word w) { s.range(d, c, w) = false; });
+            });
+            s.indexed_by(d) = MaybeStructure{};
+          });
+          s.unlabelled = false;
+          s.phase = Phase::labelling;
+        });
+  }
+  // Fetches what the L2 of chiplet h lacks of a line.
+  void fill(State& s, Chiplet h, Word w) const {
+    k.for_each(words, [&](Word v) {
+      k.when(same_line(v, w), [&] {
+        k.when(s.l2(h, v).copy == Copy::absent, [&] {
+          s.l2(h, v).copy =
+              k.select(s.memory(v).outdated, Enum<Copy>(Copy::stale), Enum<Copy>(Copy::current));
+        });
+        if (home_served()) s.memory(v).home = MaybeChiplet(h);
+      });
+    });
+  }
+  // Every copy of the word is of an older write from now on.
+  void supersede(State& s, Word w) const {
+    k.for_each(chiplets, [&](Chiplet j) {
+      auto& copy = s.l2(j, w).copy;
+      k.when(copy == Copy::dirty, [&] { copy = Copy::overwritten; });
+      k.when(copy == Copy::current, [&] { copy = Copy::stale; });
+    });
+  }
+  void clear_packet(State& s) const {
+    k.for_each(structures, [&](Structure d) {
+      s.mode(d) = Mode::none;
+      k.for_each(chiplets, [&](Chiplet c) { k.for_each(words, [&](Word w) { s.label(d, c, w) = false; }); });
+    });
+    k.for_each(words, [&](Word w) {
+      s.memory(w).writer = MaybeChiplet{};
+      k.for_each(chiplets, [&](Chiplet c) { s.l2(c, w).read = false; });
+    });
+    s.host = false;
+  }
+
+  // ---- what the table claims -----------------------------------------------------------------------------
+
+  template <class Invariants>
+  void table_invariants(Invariants& v) const {
+    // While a kernel without labels runs, the table is empty and claims nothing.
+    const auto listed = [&](const State& s, auto copy, auto entry) {
+      return s.unlabelled || k.forall(chiplets, [&](Chiplet c) {
+        return k.forall(words, [&](Word w) {
+          return !copy(s.l2(c, w).copy) ||
+                 k.exists(structures, [&](Structure r) { return s.range(r, c, w) && entry(s.entry(r, c)); });
+        });
+      });
+    };
+    v.invariant("what a chiplet has dirty is listed as Dirty", [=](const State& s) {
+      return listed(
+          s, [](const Enum<Copy>& copy) { return copy == Copy::dirty; },
+          [](const Enum<Entry>& e) { return may_be_dirty(e); });
+    });
+    v.invariant("what a chiplet has stale is listed as Stale", [=](const State& s) {
+      return listed(
+          s, [](const Enum<Copy>& copy) { return copy == Copy::stale; },
+          [](const Enum<Entry>& e) { return may_be_stale(e); });
+    });
+    if (!home_served()) {  // where a home caches for others, which the table does not see
+      v.invariant("what a chiplet has is listed", [=](const State& s) {
+        return listed(
+            s, [](const Enum<Copy>& copy) { return copy != Copy::absent; },
+            [](const Enum<Entry>& e) { return e != Entry::not_present; });
+      });
+    }
+    v.invariant(
+        "an operation is issued only where the table says that it may be needed", [&](const State& s) {
+          return s.phase != Phase::synchronizing || at_boundaries(s) || k.forall(chiplets, [&](Chiplet c) {
+            const Bool acquire = s.local(c).acquire != Operation::none;
+            const Bool may_meet_stale = exists_entry(s, c, [&](Structure r, Word w) {
+              return may_be_stale(s.entry(r, c)) && accessed_here(s, r, c, w, false);
+            });
+            const Bool may_be_met = exists_entry(s, c, [&](Structure r, Word w) {
+              return may_be_dirty(s.entry(r, c)) && (acquire || accessed_elsewhere(s, r, c, w, false));
+            });
+            return (!acquire || may_meet_stale) && (s.local(c).release == Operation::none || may_be_met);
+          });
+        });
+  }
+  template <class Claim>
+  Bool exists_entry(const State& s, Chiplet c, Claim&& claim) const {
+    return k.exists(structures, [&](Structure r) {
+      return k.exists(words, [&](Word w) { return s.range(r, c, w) && claim(r, w); });
+    });
+  }
+};
+
+struct Info {
+  static constexpr std::string_view name = "cpcoh";
+  static constexpr std::string_view what =
+      "CPCoh: chiplets kept coherent by the command processor (UW-Madison 2023, ch. 5)";
+  static constexpr auto& faults = cpcoh::faults;
+  static constexpr auto& variants = cpcoh::variants;
+  template <class Capacities>
+  using Sizes = SizesWithin<Capacities, ChipletTag, StructureTag, WordTag, LineWordTag, LabelTag, BaseTag>;
+  template <class S>
+  static constexpr void default_sizes(S& sizes, int) {
+    sizes.template set<ChipletTag>(2);
+    sizes.template set<StructureTag>(2);
+    sizes.template set<WordTag>(2);
+    sizes.template set<LineWordTag>(2);
+    sizes.template set<LabelTag>(2);
+    sizes.template set<BaseTag>(1);
+  }
+  template <class K>
+  using Closed = Protocol<K>;
+};
+
+}  // namespace lockstep::cpcoh
