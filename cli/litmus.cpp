@@ -56,6 +56,23 @@ std::vector<Subject> subjects(const std::vector<std::string>& names, const Litmu
   return all;
 }
 
+// Besides the systems that are always run: those that the named tests have expectations of.
+void add_expected_systems(const SuiteFiles& files, LitmusOptions& options) {
+  const auto is_known = [](const std::string& name) {
+    try {
+      return subject_named(name).system->runs_programs;
+    } catch (const BadInput&) {
+      return false;
+    }
+  };
+  for (const auto& test : files.tests) {
+    for (const ExpectedObservation& expected : test->expected) {
+      const bool listed = std::count(options.systems.begin(), options.systems.end(), expected.system) > 0;
+      if (!listed && is_known(expected.system)) options.systems.push_back(expected.system);
+    }
+  }
+}
+
 SuiteFiles tests_of(const LitmusOptions& options) {
   if (!options.paths.empty()) {
     // A name alone may be a file, or a test that comes with Lockstep.
@@ -94,7 +111,9 @@ std::string write_traces(const Report& report, const std::string& folder) {
   return text;
 }
 
-int run_tests(const LitmusOptions& options) {
+int run_tests(LitmusOptions options) {
+  const SuiteFiles files = tests_of(options);
+  if (!options.systems_asked && !options.paths.empty()) add_expected_systems(files, options);
   SuiteOptions suite;
   suite.systems = subjects(options.systems, options);
   suite.judged.clear();
@@ -102,7 +121,6 @@ int run_tests(const LitmusOptions& options) {
   suite.limits = options.limits.limits();
   if (!options.trace_folder.empty()) std::filesystem::create_directories(options.trace_folder);
 
-  const SuiteFiles files = tests_of(options);
   for (const std::string& error : files.errors) print_error(error);
   std::vector<std::string> errors = files.errors;
 
@@ -309,7 +327,8 @@ Command add_litmus(CLI::App& lockstep) {
       "  lockstep litmus                                        the quick tests, on sc,\n"
       "                                                         write-through, quick-release\n"
       "  lockstep litmus --all --summary-only                   all tests, only the table\n"
-      "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder\n"
+      "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder, also\n"
+      "                                                         on the systems they expect things of\n"
       "  lockstep litmus --on quick-release/split-fifo --trace traces\n"
       "  lockstep litmus --model ptx-v6.0,mine.cat tests/       under axiomatic models\n"
       "  lockstep litmus --on quick-release --against rc11      a system against a model\n"

@@ -17,7 +17,8 @@
 namespace lockstep {
 
 std::span<const SystemEntry> systems() {
-  static const std::array entries{sc_entry(), write_through_entry(), quick_release_entry(), german_entry()};
+  static const std::array entries{sc_entry(), write_through_entry(), quick_release_entry(), lab_entry(),
+                                  german_entry()};
   return entries;
 }
 

@@ -86,5 +86,6 @@ SystemEntry german_entry();
 SystemEntry sc_entry();
 SystemEntry write_through_entry();
 SystemEntry quick_release_entry();
+SystemEntry lab_entry();
 
 }  // namespace lockstep

@@ -210,6 +210,7 @@ class OpenSystem {
         q.word = w;
         q.a = typename K::Value(asked.datum);
         q.b = typename K::Value(0);
+        q.returns = true;
       });
     });
   }
