@@ -8,7 +8,7 @@
 namespace lockstep {
 
 std::span<const ProofEntry> proofs() {
-  static const std::array entries{german_proof(), write_through_proof(), quick_release_proof()};
+  static const std::array entries{german_proof(), write_through_proof(), quick_release_proof(), lab_proof()};
   return entries;
 }
 

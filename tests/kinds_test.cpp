@@ -13,6 +13,7 @@
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/recorded.hpp"
+#include "spec/memory/lab.hpp"
 #include "spec/memory/quick_release.hpp"
 #include "spec/memory/sc.hpp"
 #include "spec/memory/write_through.hpp"
@@ -94,9 +95,12 @@ TEST_CASE("the Symbolic kind reads every rule of write-through") {
 TEST_CASE("the Symbolic kind reads every rule of quick-release, in every variant") {
   check_memory<quick_release::Info>();
 }
+TEST_CASE("the Symbolic kind reads every rule of lab, in every variant") {
+  check_memory<lab::Info>();
+}
 
 TEST_CASE("the systems that are read here are the systems that there are") {
   std::set<std::string> names;
   for (const SystemEntry& entry : systems()) names.insert(std::string(entry.name));
-  CHECK(names == std::set<std::string>{"german", "sc", "write-through", "quick-release"});
+  CHECK(names == std::set<std::string>{"german", "sc", "write-through", "quick-release", "lab"});
 }

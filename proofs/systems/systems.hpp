@@ -8,5 +8,6 @@ namespace lockstep {
 ProofEntry german_proof();
 ProofEntry write_through_proof();
 ProofEntry quick_release_proof();
+ProofEntry lab_proof();
 
 }  // namespace lockstep

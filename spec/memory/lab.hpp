@@ -27,6 +27,7 @@
 // noticed is in docs/systems/lab.md.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
 #include <cstdint>
@@ -76,7 +77,7 @@ enum class FaultName : std::uint8_t {
   flush_overwrites,
   flush_overtakes_writes,
 };
-inline constexpr std::array faults{
+inline constexpr std::array own_faults{
     Fault{"runs-by-own-function", "sub, inc and dec are buffered by performing them on what is buffered"},
     Fault{"sign-ignored", "a line's operation does not tell signed from unsigned min and max"},
     Fault{"result-buffered", "an update whose result is wanted is buffered, and returns what the LAB held"},
@@ -94,6 +95,14 @@ inline constexpr std::array faults{
     Fault{"flush-overtakes-writes", "a flushed line is sent ahead of the writes on its link", true},
 };
 constexpr unsigned printed_faults = 4;
+
+// Its own, then those of the hierarchy behind it.
+inline constexpr auto faults = [] {
+  std::array<Fault, own_faults.size() + write_through::faults.size()> all{};
+  std::copy(own_faults.begin(), own_faults.end(), all.begin());
+  std::copy(write_through::faults.begin(), write_through::faults.end(), all.begin() + own_faults.size());
+  return all;
+}();
 
 // The buffers, as a front of the write-through hierarchy.
 template <class K>
@@ -117,7 +126,8 @@ struct Buffers {
   };
   struct State {
     typename K::template Table<Line, CuTag, BlockTag> lab;
-    BOOST_DESCRIBE_CLASS(State, (), (lab), (), ())
+    typename K::template Table<Bool, CuTag> flushing;  // until the LAB is empty
+    BOOST_DESCRIBE_CLASS(State, (), (lab, flushing), (), ())
   };
   // Of a flushed line; a write that is none exchanges.
   struct Payload {
@@ -125,7 +135,7 @@ struct Buffers {
     Value bound;
     BOOST_DESCRIBE_CLASS(Payload, (), (function, bound), (), ())
   };
-  static constexpr unsigned faults = lab::faults.size();
+  static constexpr unsigned faults = own_faults.size();
   static constexpr bool computes_words = true;
 
   const K& k;
@@ -181,6 +191,9 @@ struct Buffers {
           return present(line) == k.exists(words, [&](Word w) { return Bool(line.updated(w)); });
         });
       });
+    });
+    v.invariant("a LAB that is being flushed holds a line", [&](const auto& s) {
+      return k.forall(cus, [&](Cu c) { return !s.front.flushing(c) || !empty(s, c); });
     });
     v.invariant("only operations that commute are buffered", [&](const auto& s) {
       return k.forall(cus, [&](Cu c) {
@@ -328,7 +341,6 @@ struct Buffers {
     const auto can_flush = [&](const S& s, Cu c, Block b) {
       return present(s.front.lab(c, b)) && hierarchy.can_send(s, c);
     };
-    const auto on = [&](Cu c, ThreadIx t) { return !machine.is_host(t) && cu(t) == c; };
     // "When the LAB is full, we use an LRU replacement policy to determine which entry to evict. [...] as
     // soon as the message is sent to the L2, we reuse the entry" (3.2.1.1).
     r.rule(
@@ -338,21 +350,28 @@ struct Buffers {
           flush(hierarchy, s, c, b);
           if (fault(FaultName::flush_keeps_line)) s.front.lab(c, b) = line;
         });
+    const auto begins = [&](S& s, ThreadIx t) { s.front.flushing(cu(t)) = true; };
+    const auto may_begin = [&](const S& s, ThreadIx t) {
+      return !s.front.flushing(cu(t)) && !empty(s, cu(t));
+    };
     if (!fault(FaultName::release_keeps_lab)) {
       r.rule(
-          {.name = "ordering point flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
-          [&, can_flush, on](const S& s, Cu c, Block b) {
-            return can_flush(s, c, b) &&
-                   k.exists(threads, [&](ThreadIx t) { return on(c, t) && at_ordering_point(s, t); });
-          },
-          flushes);
+          {.name = "ordering point flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
+          [&, may_begin](const S& s, ThreadIx t) { return at_ordering_point(s, t) && may_begin(s, t); },
+          begins);
     }
     r.rule(
-        {.name = "the end flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
-        [&, can_flush, on](const S& s, Cu c, Block b) {
-          return can_flush(s, c, b) &&
-                 k.forall(threads, [&](ThreadIx t) { return !on(c, t) || s.port(t).ended; });
+        {.name = "the end flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
+        [&, may_begin](const S& s, ThreadIx t) {
+          return s.port(t).ended && !machine.is_host(t) && may_begin(s, t) &&
+                 k.forall(threads, [&](ThreadIx u) {
+                   return machine.is_host(u) || cu(u) != cu(t) || s.port(u).ended;
+                 });
         },
+        begins);
+    r.rule(
+        {.name = "LAB flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
+        [&, can_flush](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); },
         flushes);
     if (is(VariantName::checked)) {
       r.rule(
@@ -382,6 +401,7 @@ struct Buffers {
       hierarchy.send(s, c, m);
     }
     s.front.lab(c, b) = Line{};
+    k.when(empty(s, c), [&] { s.front.flushing(c) = false; });
   }
 };
 

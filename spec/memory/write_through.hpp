@@ -295,8 +295,9 @@ struct Protocol {
       Value last(0);
       K::for_each_queued(link, [&](const Up& m) {
         const Bool hit = m.kind == UpKind::write && m.block == b && m.mask(w);
-        written = written || (hit && front().overwrites(m));
-        last = K::select(hit, Value(front().word(m, w, last)), last);
+        // What an update leaves is not to be told from the link alone.
+        written = (written && (!hit || front().overwrites(m))) || (hit && front().overwrites(m));
+        last = K::select(hit, Value(m.data(w)), last);
       });
       return !written || last == data(w);
     });

@@ -124,14 +124,10 @@ typename K::Value first_of_run(const K& k, const Request& request) {
 template <class K, class Request>
 typename K::Value longer_run(const K& k, const Request& request, const typename K::Value& run) {
   using Value = typename K::Value;
-  using Function = typename K::template Enum<RmwFunction>;
-  const Function counts(RmwFunction::increment);
-  const Function sums(RmwFunction::add);
-  const Function self = request.function;
-  const Update<Function, Value> update{
-      k.select(is_bounded(self), counts, k.select(self == RmwFunction::subtract, sums, self)),
-      Value(request.a), Value(0)};
-  return rmw_result(k, update, run);
+  const Value counted = k.select(run == Value(request.a), Value(0), run + Value(1));
+  const Value other = k.select(request.function == RmwFunction::subtract, run + Value(request.a),
+                               rmw_result(k, request, run));
+  return k.select(is_bounded(request.function), counted, other);
 }
 // What a run leaves in memory; `bound` is that of inc and dec.
 template <class K>
@@ -140,12 +136,13 @@ typename K::Value run_result(const K& k, const typename K::template Enum<RmwFunc
                              const typename K::Value& old) {
   using Value = typename K::Value;
   using Function = typename K::template Enum<RmwFunction>;
-  const Value once = rmw_result(
-      k, Update<Function, Value>{function, k.select(is_bounded(function), bound, run), Value(0)}, old);
-  const Value up = k.select(bound - once < run, once + run - bound - Value(1), once + run);
-  const Value down = k.select(once < run, once - run + bound + Value(1), once - run);
+  const Value once_up = k.select(unsigned_less(old, bound), old + Value(1), Value(0));
+  const Value up = k.select(bound - once_up < run, once_up + run - bound - Value(1), once_up + run);
+  const Value once_down = k.select(old == Value(0) || unsigned_less(bound, old), bound, old - Value(1));
+  const Value down = k.select(once_down < run, once_down - run + bound + Value(1), once_down - run);
+  const Value other = rmw_result(k, Update<Function, Value>{function, run, Value(0)}, old);
   return k.select(function == RmwFunction::increment, up,
-                  k.select(function == RmwFunction::decrement, down, once));
+                  k.select(function == RmwFunction::decrement, down, other));
 }
 
 // Plain numbers, for readers that run a program without a memory system. Their results are cut to registers
