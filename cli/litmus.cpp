@@ -56,6 +56,23 @@ std::vector<Subject> subjects(const std::vector<std::string>& names, const Litmu
   return all;
 }
 
+// Besides the systems that are always run: those that the named tests have expectations of.
+void add_expected_systems(const SuiteFiles& files, LitmusOptions& options) {
+  const auto is_known = [](const std::string& name) {
+    try {
+      return subject_named(name).system->runs_programs;
+    } catch (const BadInput&) {
+      return false;
+    }
+  };
+  for (const auto& test : files.tests) {
+    for (const ExpectedObservation& expected : test->expected) {
+      const bool listed = std::count(options.systems.begin(), options.systems.end(), expected.system) > 0;
+      if (!listed && is_known(expected.system)) options.systems.push_back(expected.system);
+    }
+  }
+}
+
 SuiteFiles tests_of(const LitmusOptions& options) {
   if (!options.paths.empty()) {
     // A name alone may be a file, or a test that comes with Lockstep.
@@ -70,19 +87,6 @@ SuiteFiles tests_of(const LitmusOptions& options) {
   SuiteFiles files = read_tests(std::vector{home}, home);
   if (!options.all) std::erase_if(files.tests, [](const auto& test) { return !has_tag(*test, "quick"); });
   return files;
-}
-
-// Where no system is asked for, tests that are named also run on whatever they expect something of.
-std::vector<std::string> systems_of(const LitmusOptions& options, const LitmusTests& tests) {
-  std::vector<std::string> names = options.systems;
-  if (options.systems_asked || options.paths.empty()) return names;
-  for (const auto& test : tests) {
-    for (const ExpectedObservation& expected : test->expected) {
-      if (std::find(names.begin(), names.end(), expected.system) == names.end())
-        names.push_back(expected.system);
-    }
-  }
-  return names;
 }
 
 std::string suite_progress(const SuiteProgress& progress) {
@@ -107,10 +111,11 @@ std::string write_traces(const Report& report, const std::string& folder) {
   return text;
 }
 
-int run_tests(const LitmusOptions& options) {
+int run_tests(LitmusOptions options) {
   const SuiteFiles files = tests_of(options);
+  if (!options.systems_asked && !options.paths.empty()) add_expected_systems(files, options);
   SuiteOptions suite;
-  suite.systems = subjects(systems_of(options, files.tests), options);
+  suite.systems = subjects(options.systems, options);
   suite.judged.clear();
   for (const std::string& model : options.against) suite.judged.push_back(race_model_named(model).value());
   suite.limits = options.limits.limits();
@@ -323,7 +328,8 @@ Command add_litmus(CLI::App& lockstep) {
       "  lockstep litmus                                        the quick tests, on sc,\n"
       "                                                         write-through, quick-release\n"
       "  lockstep litmus --all --summary-only                   all tests, only the table\n"
-      "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder\n"
+      "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder, also\n"
+      "                                                         on the systems they expect things of\n"
       "  lockstep litmus --on quick-release/split-fifo --trace traces\n"
       "  lockstep litmus --model ptx-v6.0,mine.cat tests/       under axiomatic models\n"
       "  lockstep litmus --on quick-release --against rc11      a system against a model\n"

@@ -25,9 +25,16 @@ void machine_to_prove(Sizes& sizes) {
   });
 }
 
+// What of a word the client is asked to watch, and what words are.
+struct Watched {
+  Watch proved = Watch::first_word;
+  Watch explored = Watch::first_word;
+  symbolic::Words words = symbolic::Words::bits;
+};
+
 template <class Info, template <class> class History, template <class> class Lemmas>
 std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const SystemOptions& options,
-                                                 bool any_size) {
+                                                 bool any_size, Watched watched = {}) {
   using Sizes = ClientSizes<Info, FullCapacities>;
   using Terms = Symbolic<Sizes>;
   using Numbers = Concrete<Sizes>;
@@ -39,7 +46,7 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
   apply_sizes(sizes, options, [](auto) { return false; });
   // Any placement: who sits where is a function that nothing is known of.
   const auto make = [=] {
-    OpenSystem<Info, Terms> open(Terms(sizes), named_machine<Terms>(), faults, variant, Watch::first_word);
+    OpenSystem<Info, Terms> open(Terms(sizes), named_machine<Terms>(), faults, variant, watched.proved);
     return ProvedMemory<Info, Terms, History, Lemmas>(
         WithHistory<OpenSystem<Info, Terms>, History>(std::move(open)));
   };
@@ -60,13 +67,13 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     k.set_value_range({0, 1});
     Machine<Numbers> machine{};
     for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
-    OpenSystem<Info, Numbers> open(k, machine, faults, variant, Watch::first_word);
+    OpenSystem<Info, Numbers> open(k, machine, faults, variant, watched.explored);
     using Proved = ProvedMemory<Info, Numbers, History, Lemmas>;
     return std::make_unique<CompiledModel<Proved>>(
         Proved(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
   };
   return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(make, explore, small,
-                                                                                     any_size);
+                                                                                     any_size, watched.words);
 }
 
 }  // namespace lockstep

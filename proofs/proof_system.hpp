@@ -22,9 +22,13 @@ class CompiledProof final : public ProofSubject {
   using Explore = std::function<std::unique_ptr<Model>()>;
   using Sizes = typename System::Kind::Sizes;
   // `explored` are the sizes at which explore() builds its model.
-  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size)
-      : make_(std::move(make)), explore_(std::move(explore)), explored_sizes_(listed(explored)) {
-    const symbolic::Session session(any_size);
+  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size,
+                symbolic::Words words = symbolic::Words::bits)
+      : make_(std::move(make)),
+        explore_(std::move(explore)),
+        words_(words),
+        explored_sizes_(listed(explored)) {
+    const symbolic::Session session(any_size, words);
     const System system = make_();
     Count count;
     system.rules(count);
@@ -36,6 +40,7 @@ class CompiledProof final : public ProofSubject {
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
+  [[nodiscard]] symbolic::Words words() const override { return words_; }
   [[nodiscard]] std::size_t rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return sizes_; }
   void read(RuleVisitor& visitor) const override {
@@ -77,6 +82,7 @@ class CompiledProof final : public ProofSubject {
 
   Make make_;
   Explore explore_;
+  symbolic::Words words_;
   std::size_t rules_ = 0;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;

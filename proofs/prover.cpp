@@ -62,6 +62,7 @@ std::string text_of(const Term& value, const Domain& domain, z3::model& model) {
       return n < domain.members.size() ? domain.members[n] : std::to_string(n);
     }
     case Domain::Kind::word: {
+      if (v.is_int()) return v.to_string();
       unsigned n = 0;
       return v.is_numeral_u(n) ? std::to_string(static_cast<std::int32_t>(n)) : "?";
     }
@@ -237,7 +238,7 @@ class Prover {
 
   std::vector<Obligation> work(std::size_t job) {
     std::vector<Obligation> found;
-    Session session(options_.any_size);
+    Session session(options_.any_size, subject_.words());
     Visitor visitor(*this, job, found);
     subject_.read(visitor);
     return found;
@@ -245,7 +246,8 @@ class Prover {
 
   [[nodiscard]] z3::solver make_solver() const {
     z3::context& context = Session::current().context();
-    z3::solver solver = options_.any_size ? z3::solver(context) : z3::solver(context, "QF_BV");
+    const bool bits = !options_.any_size && subject_.words() == symbolic::Words::bits;
+    z3::solver solver = bits ? z3::solver(context, "QF_BV") : z3::solver(context);
     z3::params parameters(context);
     parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
     solver.set(parameters);

@@ -37,6 +37,8 @@ class ProofSubject {
   [[nodiscard]] virtual std::size_t rules() const = 0;
   // Of every index type, by name; a proof for any size does not look at those of open ones.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& sizes() const = 0;
+  // What words of data are in its proof.
+  [[nodiscard]] virtual symbolic::Words words() const { return symbolic::Words::bits; }
   // Reads the system's rules within the current session.
   virtual void read(RuleVisitor& visitor) const = 0;
   // The same system with its lemmas as invariants, for the explorer, at small sizes.

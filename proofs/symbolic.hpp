@@ -171,14 +171,20 @@ class Symbolic {
       return Bool(symbolic::equal(a.term(), b.term()));
     }
     friend Bool operator!=(const Value& a, const Value& b) { return !(a == b); }
-    friend Bool operator<(const Value& a, const Value& b) { return Bool(z3::slt(a.term(), b.term())); }
-    friend Bool operator>=(const Value& a, const Value& b) { return Bool(z3::sge(a.term(), b.term())); }
+    friend Bool operator<(const Value& a, const Value& b) { return Bool(symbolic::less(a.term(), b.term())); }
+    friend Bool operator>=(const Value& a, const Value& b) { return !(a < b); }
     friend Value operator+(const Value& a, const Value& b) { return Value(a.term() + b.term()); }
     friend Value operator-(const Value& a, const Value& b) { return Value(a.term() - b.term()); }
     friend Value operator*(const Value& a, const Value& b) { return Value(a.term() * b.term()); }
-    friend Value operator&(const Value& a, const Value& b) { return Value(a.term() & b.term()); }
-    friend Value operator|(const Value& a, const Value& b) { return Value(a.term() | b.term()); }
-    friend Value operator^(const Value& a, const Value& b) { return Value(a.term() ^ b.term()); }
+    friend Value operator&(const Value& a, const Value& b) {
+      return Value(symbolic::bitwise(symbolic::Bitwise::both, a.term(), b.term()));
+    }
+    friend Value operator|(const Value& a, const Value& b) {
+      return Value(symbolic::bitwise(symbolic::Bitwise::either, a.term(), b.term()));
+    }
+    friend Value operator^(const Value& a, const Value& b) {
+      return Value(symbolic::bitwise(symbolic::Bitwise::one, a.term(), b.term()));
+    }
   };
 
   // ---- containers ----------------------------------------------------------------------------------------

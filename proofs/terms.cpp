@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <stdexcept>
 #include <utility>
 
@@ -78,6 +79,28 @@ Term choice(const Term& condition, const Term& a, const Term& b) {
   return z3::ite(condition, a, b);
 }
 
+Term less(const Term& a, const Term& b) {
+  return a.is_int() ? a < b : z3::slt(a, b);
+}
+
+Term bitwise(Bitwise operation, const Term& a, const Term& b) {
+  constexpr std::array<const char*, 3> names{"bit-and", "bit-or", "bit-xor"};
+  if (a.is_int()) {
+    z3::context& context = a.ctx();
+    const z3::sort whole = context.int_sort();
+    return context.function(names[static_cast<std::size_t>(operation)], whole, whole, whole)(a, b);
+  }
+  switch (operation) {
+    case Bitwise::both:
+      return a & b;
+    case Bitwise::either:
+      return a | b;
+    case Bitwise::one:
+      return a ^ b;
+  }
+  throw std::logic_error("no such operation");
+}
+
 // ---- fields ----------------------------------------------------------------------------------------------
 
 Place Place::member(std::string_view part) const {
@@ -111,7 +134,8 @@ Store::Store(const Store& other, Start start) : start_(start) {
 
 // ---- sessions --------------------------------------------------------------------------------------------
 
-Session::Session(bool any_size) : any_size_(any_size), previous_(std::exchange(active, this)) {}
+Session::Session(bool any_size, Words words)
+    : any_size_(any_size), words_(words), previous_(std::exchange(active, this)) {}
 Session::~Session() {
   active = previous_;
 }
@@ -134,7 +158,7 @@ z3::sort Session::sort(const Domain& domain) {
     case Domain::Kind::any:
       return context_.uninterpreted_sort(domain.name.c_str());
     case Domain::Kind::word:
-      return context_.bv_sort(32);
+      return words_ == Words::bits ? context_.bv_sort(32) : context_.int_sort();
     case Domain::Kind::integer:
       return context_.int_sort();
   }
@@ -151,7 +175,7 @@ Term Session::member(const Domain& domain, int i) {
       if (i != 0) throw std::logic_error(fmt::format("member {} of '{}', of any size", i, domain.name));
       return context_.constant(fmt::format("{}-0", domain.name).c_str(), sort(domain));
     case Domain::Kind::word:
-      return context_.bv_val(i, 32);
+      return words_ == Words::bits ? context_.bv_val(i, 32) : context_.int_val(i);
     case Domain::Kind::integer:
       return context_.int_val(i);
   }

@@ -27,7 +27,7 @@ struct Domain {
     boolean,
     finite,   // 0 .. size-1, as bit vectors
     any,      // an uninterpreted sort: any number of members
-    word,     // a word of data, 32 bits
+    word,     // a word of data
     integer,  // low .. high
   };
   Kind kind = Kind::boolean;
@@ -77,10 +77,14 @@ struct Place {
   [[nodiscard]] Place member(std::string_view part) const;
 };
 
+// What a word of data is: 32 bits that wrap around, or a whole number without bound, whose bits nothing is
+// known of.
+enum class Words : std::uint8_t { bits, numbers };
+
 // The context of all terms of one thread, and the path through the rule being read.
 class Session {
  public:
-  explicit Session(bool any_size);
+  explicit Session(bool any_size, Words words = Words::bits);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -170,6 +174,7 @@ class Session {
 
   z3::context context_;
   bool any_size_;
+  Words words_;
   Session* previous_;
   Store* store_ = nullptr;
   std::vector<std::unique_ptr<Store>> frozen_;
@@ -186,6 +191,10 @@ Term either(const Term& a, const Term& b);
 Term negation(const Term& a);
 Term equal(const Term& a, const Term& b);
 Term choice(const Term& condition, const Term& a, const Term& b);
+// Of words.
+Term less(const Term& a, const Term& b);
+enum class Bitwise : std::uint8_t { both, either, one };
+Term bitwise(Bitwise operation, const Term& a, const Term& b);
 
 // What every scalar shares: it is bound to a field, or it is a value of its own.
 class Scalar {

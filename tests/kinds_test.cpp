@@ -16,6 +16,7 @@
 #include "spec/kernel/recorded.hpp"
 #include "spec/memory/cpcoh.hpp"
 #include "spec/memory/halcone.hpp"
+#include "spec/memory/lab.hpp"
 #include "spec/memory/quick_release.hpp"
 #include "spec/memory/sc.hpp"
 #include "spec/memory/write_through.hpp"
@@ -97,6 +98,9 @@ TEST_CASE("the Symbolic kind reads every rule of write-through") {
 TEST_CASE("the Symbolic kind reads every rule of quick-release, in every variant") {
   check_memory<quick_release::Info>();
 }
+TEST_CASE("the Symbolic kind reads every rule of lab, in every variant") {
+  check_memory<lab::Info>();
+}
 
 TEST_CASE("the Symbolic kind reads every rule of halcone, in every variant") {
   check_memory<halcone::Info>();
@@ -126,5 +130,6 @@ TEST_CASE("the Symbolic kind reads every rule of cpcoh, in every variant") {
 TEST_CASE("the systems that are read here are the systems that there are") {
   std::set<std::string> names;
   for (const SystemEntry& entry : systems()) names.insert(std::string(entry.name));
-  CHECK(names == std::set<std::string>{"german", "sc", "write-through", "quick-release", "halcone", "cpcoh"});
+  CHECK(names ==
+        std::set<std::string>{"german", "sc", "write-through", "quick-release", "lab", "halcone", "cpcoh"});
 }

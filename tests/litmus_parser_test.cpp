@@ -340,15 +340,34 @@ TEST_CASE("a read-modify-write has an operation, and red has no destination") {
 }
 
 TEST_CASE("every read-modify-write operation has its word") {
-  const std::vector<std::pair<std::string, RmwFunction>> words{
-      {"exch", RmwFunction::exchange}, {"cas", RmwFunction::compare_swap}, {"add", RmwFunction::add},
-      {"sub", RmwFunction::subtract},  {"inc", RmwFunction::increment},    {"and", RmwFunction::bit_and},
-      {"or", RmwFunction::bit_or},     {"xor", RmwFunction::bit_xor},      {"min", RmwFunction::minimum},
-      {"max", RmwFunction::maximum}};
+  const std::vector<std::pair<std::string, RmwFunction>> words{{"exch", RmwFunction::exchange},
+                                                               {"cas", RmwFunction::compare_swap},
+                                                               {"add", RmwFunction::add},
+                                                               {"sub", RmwFunction::subtract},
+                                                               {"inc", RmwFunction::increment},
+                                                               {"and", RmwFunction::bit_and},
+                                                               {"or", RmwFunction::bit_or},
+                                                               {"xor", RmwFunction::bit_xor},
+                                                               {"min", RmwFunction::minimum},
+                                                               {"max", RmwFunction::maximum},
+                                                               {"dec", RmwFunction::decrement},
+                                                               {"umin", RmwFunction::minimum_unsigned},
+                                                               {"umax", RmwFunction::maximum_unsigned}};
   for (const auto& [word, function] : words) {
     const std::string last = word == "cas" ? ", 1, 2 ;" : ", 1 ;";
     CHECK(code_of(" atom.relaxed.wg." + word + " r0, x" + last).front().rmw == function);
     CHECK(code_of(" red.relaxed.wg." + word + " x" + last).front().rmw == function);
+  }
+}
+
+TEST_CASE("an update that commutes says so, and nothing else does") {
+  const auto code = code_of(" red.comm.agent.add x, 1 ; atom.comm.wg.max r0, x, 2 ;");
+  CHECK(code[0].order == Order::comm);
+  CHECK(code[0].scope == Scope::agent);
+  CHECK(code[1].order == Order::comm);
+  CHECK(code[1].destination == 0);
+  for (const std::string instruction : {"ld.comm.agent r0, x", "st.comm.agent x, 1", "fence.comm.agent"}) {
+    CHECK_THROWS_AS(code_of(" " + instruction + " ;"), BadInput);
   }
 }
 

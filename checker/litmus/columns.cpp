@@ -17,13 +17,15 @@ namespace {
 
 // ---- The words of the dialects ----
 
-constexpr std::array all_orders{Order::plain,   Order::relaxed, Order::acquire,
+constexpr std::array all_orders{Order::plain,   Order::relaxed, Order::comm, Order::acquire,
                                 Order::release, Order::acq_rel, Order::sc};
 constexpr std::array all_scopes{Scope::wave, Scope::wg, Scope::agent, Scope::system};
-constexpr std::array all_rmws{RmwFunction::exchange, RmwFunction::compare_swap, RmwFunction::add,
-                              RmwFunction::subtract, RmwFunction::increment,    RmwFunction::bit_and,
-                              RmwFunction::bit_or,   RmwFunction::bit_xor,      RmwFunction::minimum,
-                              RmwFunction::maximum};
+constexpr std::array all_rmws{
+    RmwFunction::exchange,        RmwFunction::compare_swap, RmwFunction::add,
+    RmwFunction::subtract,        RmwFunction::increment,    RmwFunction::decrement,
+    RmwFunction::bit_and,         RmwFunction::bit_or,       RmwFunction::bit_xor,
+    RmwFunction::minimum,         RmwFunction::maximum,      RmwFunction::minimum_unsigned,
+    RmwFunction::maximum_unsigned};
 // The value that a word stands for, among those that some instruction can have.
 template <typename Values>
 std::optional<typename Values::value_type> value_of(std::string_view word, const Values& values) {
@@ -63,8 +65,9 @@ constexpr unsigned store_orders =
     bit(Order::plain) | bit(Order::relaxed) | bit(Order::release) | bit(Order::sc);
 constexpr unsigned fence_orders =
     bit(Order::acquire) | bit(Order::release) | bit(Order::acq_rel) | bit(Order::sc);
-constexpr unsigned rmw_orders = fence_orders | bit(Order::relaxed);
-constexpr unsigned not_sc = ~bit(Order::sc);
+constexpr unsigned rmw_orders = fence_orders | bit(Order::relaxed) | bit(Order::comm);
+// PTX has neither.
+constexpr unsigned in_ptx = ~(bit(Order::sc) | bit(Order::comm));
 
 // What an instruction looks like. Operands: D destination register, L location, V value, T target label;
 // those of a barrier are counted by the reader.
@@ -119,10 +122,10 @@ constexpr std::array hrf_forms{
 };
 
 constexpr std::array ptx_forms{
-    Form{.name = "ld", .opcode = Opcode::load, .operands = "DL", .orders = load_orders & not_sc},
-    Form{.name = "st", .opcode = Opcode::store, .operands = "LV", .orders = store_orders & not_sc},
-    Form{.name = "atom", .opcode = Opcode::rmw, .operands = "DLV", .orders = rmw_orders & not_sc},
-    Form{.name = "red", .opcode = Opcode::rmw, .operands = "LV", .orders = rmw_orders & not_sc},
+    Form{.name = "ld", .opcode = Opcode::load, .operands = "DL", .orders = load_orders & in_ptx},
+    Form{.name = "st", .opcode = Opcode::store, .operands = "LV", .orders = store_orders & in_ptx},
+    Form{.name = "atom", .opcode = Opcode::rmw, .operands = "DLV", .orders = rmw_orders & in_ptx},
+    Form{.name = "red", .opcode = Opcode::rmw, .operands = "LV", .orders = rmw_orders & in_ptx},
     Form{.name = "fence", .opcode = Opcode::fence, .operands = "", .orders = fence_orders},
     Form{.name = "bar", .opcode = Opcode::barrier, .operands = ""},
     Form{.name = "barrier", .opcode = Opcode::barrier, .operands = ""},

@@ -111,7 +111,17 @@ class FaultSuite {
   std::string fault_shown(std::size_t t, const SystemRun& run) {
     if (failed(run.status)) return std::string(word(run.status));
     if (beyond_sc(run, on_sc(t)) && race_free(t)) return "outcome";
+    if (strays_from_expected(*tests_[t], run)) return "verdict";
     return {};
+  }
+
+  // An outcome that the test says the system never has; it may well be one that no race analysis judges.
+  static bool strays_from_expected(const LitmusTest& test, const SystemRun& run) {
+    return run.status == RunStatus::complete &&
+           std::any_of(test.expected.begin(), test.expected.end(), [&](const ExpectedObservation& expected) {
+             return expected.system == run.system && expected.observation != Observation::sometimes &&
+                    expected.observation != run.tally.observation();
+           });
   }
 
   const SystemRun& on_sc(std::size_t t) {

@@ -74,8 +74,9 @@ struct NamedOrder {
 };
 constexpr std::array orders{
     NamedOrder{"memory_order_relaxed", Order::relaxed}, NamedOrder{"memory_order_acquire", Order::acquire},
-    NamedOrder{"memory_order_release", Order::release}, NamedOrder{"memory_order_acq_rel", Order::acq_rel},
-    NamedOrder{"memory_order_seq_cst", Order::sc},
+    // Of updates that commute (Sinclair et al., "Chasing Away RAts", ISCA 2017); relaxed elsewhere.
+    NamedOrder{"memory_order_comm", Order::comm}, NamedOrder{"memory_order_release", Order::release},
+    NamedOrder{"memory_order_acq_rel", Order::acq_rel}, NamedOrder{"memory_order_seq_cst", Order::sc},
     // Compilers read consume as acquire, and C++17 discourages anything else.
     NamedOrder{"memory_order_consume", Order::acquire}};
 
@@ -786,7 +787,7 @@ class CodeWriter {
                      : "did you mean '" + meant + "'?");
   }
 
-  How read_how(const Expression& e, Index first, bool is_explicit) const {
+  How read_how(const Expression& e, Index first, bool is_explicit, bool updates = false) const {
     const Index count = e.operands.size();
     const bool wrong = is_explicit ? count != first + 1 && count != first + 2 : count != first;
     if (wrong) {
@@ -797,7 +798,7 @@ class CodeWriter {
     How how;
     how.scope = rules_.scope;
     if (!is_explicit) return how;
-    how.order = order(e.operands[first]);
+    how.order = order(e.operands[first], updates);
     if (count == first + 2) how.scope = scope(e.operands[first + 1]);
     return how;
   }
@@ -816,13 +817,20 @@ class CodeWriter {
     source_.fail(e.word.place, "expected " + thing + ", found " + in_quotes(e.word.text),
                  suggestion(e.word.text, names_of(table)));
   }
-  [[nodiscard]] Order order(Index index) const { return entry(index, orders, "a memory order").order; }
+  [[nodiscard]] Order order(Index index, bool updates = false) const {
+    const Order named = entry(index, orders, "a memory order").order;
+    if (named == Order::comm && !updates) {
+      source_.fail(at(index).word.place, "memory_order_comm is for updates that commute",
+                   "such as atomic_fetch_add_explicit");
+    }
+    return named;
+  }
   [[nodiscard]] Scope scope(Index index) const { return entry(index, scopes, "a memory scope").scope; }
 
   std::optional<Operand> rmw(const Expression& e, const Function& function, bool is_explicit,
                              std::optional<int> into, bool wanted) {
     const bool sets = function.act == Act::test_and_set;
-    const How how = read_how(e, sets ? 1 : 2, is_explicit);
+    const How how = read_how(e, sets ? 1 : 2, is_explicit, function.act == Act::rmw);
     const Address to = address(e.operands[0]);
     const Operand operand = sets ? constant_of(1) : value(e.operands[1]);
     release(operand);

@@ -427,7 +427,8 @@ bool same_program(const Program& left, const Program& right) {
 }
 
 std::string_view dialect_word(Order order) {
-  constexpr std::array<std::string_view, 6> words{"weak", "relaxed", "acquire", "release", "acq_rel", "sc"};
+  constexpr std::array<std::string_view, 7> words{"weak",    "relaxed", "comm", "acquire",
+                                                  "release", "acq_rel", "sc"};
   return words[index_of(order)];
 }
 
@@ -437,8 +438,8 @@ std::string_view dialect_word(Scope scope) {
 }
 
 std::string_view dialect_word(RmwFunction function) {
-  constexpr std::array<std::string_view, 10> words{"exch", "cas", "add", "sub", "inc",
-                                                   "and",  "or",  "xor", "min", "max"};
+  constexpr std::array<std::string_view, 13> words{"exch", "cas", "add", "sub", "inc",  "dec", "and",
+                                                   "or",   "xor", "min", "max", "umin", "umax"};
   return words[index_of(function)];
 }
 

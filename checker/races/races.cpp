@@ -294,7 +294,7 @@ class Analysis {
 std::string relaxed_atomic_of(const Program& program) {
   for (std::size_t t = 0; t < program.threads.size(); ++t) {
     for (const Instruction& i : program.threads[t].code) {
-      if (!is_memory(i.opcode) || i.order != Order::relaxed) continue;
+      if (!is_memory(i.opcode) || (i.order != Order::relaxed && i.order != Order::comm)) continue;
       return fmt::format("it has a relaxed atomic: {} '{}'", program.threads[t].name,
                          print_instruction(i, program, static_cast<int>(t)));
     }

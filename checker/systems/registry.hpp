@@ -93,5 +93,6 @@ SystemEntry write_through_entry();
 SystemEntry quick_release_entry();
 SystemEntry halcone_entry();
 SystemEntry cpcoh_entry();
+SystemEntry lab_entry();
 
 }  // namespace lockstep

@@ -123,8 +123,9 @@ struct History {
   }
 };
 
+// What holds of messages and fills whatever is watched; the lemmas of systems with a front share it.
 template <class System>
-struct Lemmas : MemoryClaims<System> {
+struct LinkLemmas : MemoryClaims<System> {
   using Base = MemoryClaims<System>;
   using Base::each_agent;
   using Base::each_cu;
@@ -141,66 +142,7 @@ struct Lemmas : MemoryClaims<System> {
   using Agent = typename W::Agent;
   using Up = typename W::Up;
 
-  template <class V>
-  void lemmas(V& v) const {
-    theorem(v);
-    places(v);
-    words_of_links(v);
-    copies(v);
-  }
-
- private:
   [[nodiscard]] W w() const { return W{system.system()}; }
-
-  template <class V>
-  void theorem(V& v) const {
-    each_thread(v, "a complete release has the writes ahead of it where its scope sees them",
-                [this](const State& s, const auto& m, const ThreadIx& t) {
-                  const Bool done = s.ghost.ahead(t) && m.stage(t) == Stage::released;
-                  return !done || (s.ghost.new2(w().agent(t)) &&
-                                   (m.port(t).request.scope != Scope::system || w().memory_new(s.system)));
-                });
-    each_agent(v, "an L2 that is new holds no older copy", [](const State& s, const auto& m, const Agent& a) {
-      const auto& line = m.l2(a, Open::watched_block());
-      return !s.ghost.new2(a) || !line.present || W::is_new(line.data);
-    });
-    each_cu(v, "an L1 that is new holds no older copy", [](const State& s, const auto& m, const Cu& c) {
-      const auto& line = m.l1(c, Open::watched_block());
-      return !s.ghost.new1(c) || !line.present || W::is_new(line.data);
-    });
-    each_thread(v, "an atomic sees what its own CU has stored before it",
-                [](const State& s, const auto& m, const ThreadIx& t) {
-                  const Bool performed = m.stage(t) == Stage::invalidating2 ||
-                                         m.stage(t) == Stage::invalidating1 || m.port(t).done;
-                  return !s.ghost.behind(t) || !performed || !looks(m, t) ||
-                         m.port(t).result != typename K::Value(0);
-                });
-    each_thread(v, "no fill in flight would bring an older copy to a cache that is new",
-                [this](const State& s, const auto& m, const ThreadIx& t) {
-                  const auto& read = m.read(t);
-                  return !reads(m, t) || !trusted(s, m, t) || W::is_new(read.data) ||
-                         (read.stage != ReadStage::from_directory && read.stage != ReadStage::from_l2);
-                });
-  }
-
-  // The thread's atomic reads the watched word.
-  [[nodiscard]] static Bool looks(const auto& m, const ThreadIx& t) {
-    const auto& q = m.port(t).request;
-    return q.operation != Operation::store && q.operation != Operation::fence && W::watched(q.block) &&
-           q.word == Open::watched_word();
-  }
-  // The thread's read of the watched block is in flight.
-  [[nodiscard]] Bool reads(const auto& m, const ThreadIx& t) const {
-    return m.read(t).stage != ReadStage::none && W::watched(m.port(t).request.block);
-  }
-  // Some cache that is new will take what the read brings.
-  [[nodiscard]] Bool trusted(const State& s, const auto& m, const ThreadIx& t) const {
-    const auto& read = m.read(t);
-    const Bool to1 = s.ghost.new1(w().cu(t)) && !read.stale1 && m.stage(t) != Stage::performing;
-    const Bool to2 = s.ghost.new2(w().agent(t)) && !read.stale2 && read.stage != ReadStage::from_l2 &&
-                     read.stage != ReadStage::to_l2;
-    return to1 || to2;
-  }
 
   // Where the messages of a thread are, and what it is doing meanwhile.
   template <class V>
@@ -263,15 +205,33 @@ struct Lemmas : MemoryClaims<System> {
                           (m.port(t).request.scope == Scope::system && m.read(t).stage == ReadStage::none)) &&
                          (!w().on2(s.system, UpKind::marker, t) || m.port(t).request.scope == Scope::system);
                 });
-    each_thread(v, "a request exchanges, and never writes the watched word's first value",
-                [](const State&, const auto& m, const ThreadIx& t) {
-                  const auto& q = m.port(t).request;
-                  const Bool first = W::watched(q.block) && q.word == Open::watched_word();
-                  const Bool writes = q.operation == Operation::store || q.operation == Operation::rmw;
-                  return !m.port(t).pending || (q.function == RmwFunction::exchange &&
-                                                (!first || !writes || q.a != typename K::Value(0)));
+  }
+  template <class V>
+  void dirty_lines(V& v) const {
+    v.invariant("a dirty CPU line is present", [this](const State& s) {
+      return k().forall(blocks, [&](const auto& b) {
+        const auto& line = s.system.memory.home.cpu(b);
+        return !line.dirty || line.present;
+      });
+    });
+  }
+  template <class V>
+  void fills(V& v) const {
+    each_thread(v, "no write follows a read that L1 is to cache",
+                [this](const State&, const auto& m, const ThreadIx& t) {
+                  const auto& read = m.read(t);
+                  return read.stage == ReadStage::none || read.stale1 || m.stage(t) == Stage::performing ||
+                         !written_since(m.link1(w().cu(t)), m.port(t).request.block, t);
+                });
+    each_thread(v, "no write follows a read that L2 is to cache",
+                [this](const State&, const auto& m, const ThreadIx& t) {
+                  const auto& read = m.read(t);
+                  return (read.stage != ReadStage::to_directory && read.stage != ReadStage::from_directory) ||
+                         read.stale2 || !written_since(m.link2(w().agent(t)), m.port(t).request.block, t);
                 });
   }
+
+ private:
   template <class Memory, class Link, class Here>
   [[nodiscard]] Bool own(const Memory& m, const Link& link, Here&& here) const {
     Bool all(true);
@@ -290,6 +250,109 @@ struct Lemmas : MemoryClaims<System> {
       return W::once(link, UpKind::marker, t) && W::once(link, UpKind::read, t) &&
              W::once(link, UpKind::atomic, t);
     });
+  }
+
+  // The link carries a write of the block that is not ahead of the thread's read.
+  template <class Link>
+  [[nodiscard]] static Bool written_since(const Link& link, const typename W::Block& b, const ThreadIx& t) {
+    Bool found(false);
+    K::for_each_queued(link, [&](const Up& m) {
+      found = found && !(m.kind == UpKind::read && m.thread == t);
+      found = found || (m.kind == UpKind::write && m.block == b);
+    });
+    // A write ahead of the read was forgotten when the read came by.
+    return found;
+  }
+};
+
+template <class System>
+struct Lemmas : LinkLemmas<System> {
+  using Base = LinkLemmas<System>;
+  using Base::each_agent;
+  using Base::each_cu;
+  using Base::each_thread;
+  using Base::k;
+  using Base::w;
+  using typename Base::Agent;
+  using typename Base::Bool;
+  using typename Base::Cu;
+  using typename Base::K;
+  using typename Base::Open;
+  using typename Base::State;
+  using typename Base::ThreadIx;
+  using typename Base::Up;
+  using typename Base::W;
+
+  template <class V>
+  void lemmas(V& v) const {
+    theorem(v);
+    Base::places(v);
+    requests(v);
+    words_of_links(v);
+    copies(v);
+  }
+
+ private:
+  template <class V>
+  void theorem(V& v) const {
+    each_thread(v, "a complete release has the writes ahead of it where its scope sees them",
+                [this](const State& s, const auto& m, const ThreadIx& t) {
+                  const Bool done = s.ghost.ahead(t) && m.stage(t) == Stage::released;
+                  return !done || (s.ghost.new2(w().agent(t)) &&
+                                   (m.port(t).request.scope != Scope::system || w().memory_new(s.system)));
+                });
+    each_agent(v, "an L2 that is new holds no older copy", [](const State& s, const auto& m, const Agent& a) {
+      const auto& line = m.l2(a, Open::watched_block());
+      return !s.ghost.new2(a) || !line.present || W::is_new(line.data);
+    });
+    each_cu(v, "an L1 that is new holds no older copy", [](const State& s, const auto& m, const Cu& c) {
+      const auto& line = m.l1(c, Open::watched_block());
+      return !s.ghost.new1(c) || !line.present || W::is_new(line.data);
+    });
+    each_thread(v, "an atomic sees what its own CU has stored before it",
+                [](const State& s, const auto& m, const ThreadIx& t) {
+                  const Bool performed = m.stage(t) == Stage::invalidating2 ||
+                                         m.stage(t) == Stage::invalidating1 || m.port(t).done;
+                  return !s.ghost.behind(t) || !performed || !looks(m, t) ||
+                         m.port(t).result != typename K::Value(0);
+                });
+    each_thread(v, "no fill in flight would bring an older copy to a cache that is new",
+                [this](const State& s, const auto& m, const ThreadIx& t) {
+                  const auto& read = m.read(t);
+                  return !reads(m, t) || !trusted(s, m, t) || W::is_new(read.data) ||
+                         (read.stage != ReadStage::from_directory && read.stage != ReadStage::from_l2);
+                });
+  }
+
+  // The thread's atomic reads the watched word.
+  [[nodiscard]] static Bool looks(const auto& m, const ThreadIx& t) {
+    const auto& q = m.port(t).request;
+    return q.operation != Operation::store && q.operation != Operation::fence && W::watched(q.block) &&
+           q.word == Open::watched_word();
+  }
+  // The thread's read of the watched block is in flight.
+  [[nodiscard]] Bool reads(const auto& m, const ThreadIx& t) const {
+    return m.read(t).stage != ReadStage::none && W::watched(m.port(t).request.block);
+  }
+  // Some cache that is new will take what the read brings.
+  [[nodiscard]] Bool trusted(const State& s, const auto& m, const ThreadIx& t) const {
+    const auto& read = m.read(t);
+    const Bool to1 = s.ghost.new1(w().cu(t)) && !read.stale1 && m.stage(t) != Stage::performing;
+    const Bool to2 = s.ghost.new2(w().agent(t)) && !read.stale2 && read.stage != ReadStage::from_l2 &&
+                     read.stage != ReadStage::to_l2;
+    return to1 || to2;
+  }
+
+  template <class V>
+  void requests(V& v) const {
+    each_thread(v, "a request exchanges, and never writes the watched word's first value",
+                [](const State&, const auto& m, const ThreadIx& t) {
+                  const auto& q = m.port(t).request;
+                  const Bool first = W::watched(q.block) && q.word == Open::watched_word();
+                  const Bool writes = q.operation == Operation::store || q.operation == Operation::rmw;
+                  return !m.port(t).pending || (q.function == RmwFunction::exchange &&
+                                                (!first || !writes || q.a != typename K::Value(0)));
+                });
   }
 
   // Where a write of the watched word has come to.
@@ -363,27 +426,10 @@ struct Lemmas : MemoryClaims<System> {
                      [&](const Up& m) { return m.kind == UpKind::atomic && m.thread == writer; });
   }
 
-  // The link carries a write of the block that is not ahead of the thread's read.
-  template <class Link>
-  [[nodiscard]] static Bool written_since(const Link& link, const typename W::Block& b, const ThreadIx& t) {
-    Bool found(false);
-    K::for_each_queued(link, [&](const Up& m) {
-      found = found && !(m.kind == UpKind::read && m.thread == t);
-      found = found || (m.kind == UpKind::write && m.block == b);
-    });
-    // A write ahead of the read was forgotten when the read came by.
-    return found;
-  }
-
   // What copies and fills hold.
   template <class V>
   void copies(V& v) const {
-    v.invariant("a dirty CPU line is present", [this](const State& s) {
-      return k().forall(blocks, [&](const auto& b) {
-        const auto& line = s.system.memory.home.cpu(b);
-        return !line.dirty || line.present;
-      });
-    });
+    Base::dirty_lines(v);
     each_thread(
         v, "an atomic that will write leaves no older copy in its L1",
         [this](const State& s, const auto& m, const ThreadIx& t) {
@@ -416,18 +462,7 @@ struct Lemmas : MemoryClaims<System> {
                           (read.stage == ReadStage::to_directory && follows(m.link2(w().agent(t)), u, t));
                  }));
         });
-    each_thread(v, "no write follows a read that L1 is to cache",
-                [this](const State&, const auto& m, const ThreadIx& t) {
-                  const auto& read = m.read(t);
-                  return read.stage == ReadStage::none || read.stale1 || m.stage(t) == Stage::performing ||
-                         !written_since(m.link1(w().cu(t)), m.port(t).request.block, t);
-                });
-    each_thread(v, "no write follows a read that L2 is to cache",
-                [this](const State&, const auto& m, const ThreadIx& t) {
-                  const auto& read = m.read(t);
-                  return (read.stage != ReadStage::to_directory && read.stage != ReadStage::from_directory) ||
-                         read.stale2 || !written_since(m.link2(w().agent(t)), m.port(t).request.block, t);
-                });
+    Base::fills(v);
     each_thread(v, "a read for a new L1 finds a write ahead of it, or an L2 that is new",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return !reads(m, t) || m.read(t).stage != ReadStage::to_l2 || !s.ghost.new1(w().cu(t)) ||

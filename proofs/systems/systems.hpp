@@ -9,5 +9,6 @@ ProofEntry german_proof();
 ProofEntry write_through_proof();
 ProofEntry quick_release_proof();
 ProofEntry cpcoh_proof();
+ProofEntry lab_proof();
 
 }  // namespace lockstep

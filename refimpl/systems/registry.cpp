@@ -10,8 +10,8 @@ namespace lockstep {
 
 namespace {
 
-const std::array<TimedSystem, 3>& timed_systems() {
-  static const std::array systems{timed_sc(), timed_write_through(), timed_quick_release()};
+const std::array<TimedSystem, 4>& timed_systems() {
+  static const std::array systems{timed_sc(), timed_write_through(), timed_quick_release(), timed_lab()};
   return systems;
 }
 

@@ -12,6 +12,9 @@
 // level it has to reach. Replacement may take any line at any time. The CPUs and memory are home.hpp; GPU
 // caches are not told of CPU writes, the next acquire at system scope drops them. 4.2.3 makes every release
 // global, barriers included; with scopes a barrier is a release and acquire at wg (semantics.md).
+//
+// A front may stand before each L1 (Direct: none does): it takes requests of its own, holds others back, and
+// sends writes whose words are computed from those that they meet.
 #pragma once
 
 #include <array>
@@ -88,7 +91,50 @@ inline constexpr std::array faults{
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
 };
 
+// No front: every request reaches L1, and a write puts there what it carries.
 template <class K>
+struct Direct {
+  using Bool = typename K::Bool;
+  struct State {
+    BOOST_DESCRIBE_CLASS(State, (), (), (), ())
+  };
+  // What a write carries besides.
+  struct Payload {
+    BOOST_DESCRIBE_CLASS(Payload, (), (), (), ())
+  };
+  static constexpr unsigned faults = 0;  // of the front; those of the hierarchy come after them
+  static constexpr bool computes_words = false;
+
+  const K& k;
+  const Machine<K>& machine;
+  std::uint64_t fault_bits = 0;
+  int variant = 0;
+
+  // Whether a thread's request may reach L1 now.
+  template <class S, class ThreadIx>
+  [[nodiscard]] Bool admits(const S&, const ThreadIx&) const {
+    return true;
+  }
+  // The word that a write leaves where `old` was; whether that is what it carries, whatever was there.
+  template <class Up, class Word, class Value>
+  [[nodiscard]] const Value& word(const Up& m, const Word& w, const Value&) const {
+    return m.data(w);
+  }
+  template <class Up>
+  [[nodiscard]] Bool overwrites(const Up&) const {
+    return true;
+  }
+  template <class S>
+  [[nodiscard]] Bool drained(const S&) const {
+    return true;
+  }
+  template <class Rules, class Hierarchy>
+  void rules(Rules&, const Hierarchy&) const {}
+  template <class Invariants>
+  void invariants(Invariants&) const {}
+};
+
+template <class K, template <class> class Front = Direct>
 struct Protocol {
   using Bool = typename K::Bool;
   using Value = typename K::Value;
@@ -113,7 +159,8 @@ struct Protocol {
     ThreadIx thread;  // of a marker, read or atomic
     Mask mask;        // of a write
     Data data;
-    BOOST_DESCRIBE_CLASS(Up, (), (kind, block, thread, mask, data), (), ())
+    typename Front<K>::Payload payload;
+    BOOST_DESCRIBE_CLASS(Up, (), (kind, block, thread, mask, data, payload), (), ())
   };
   struct Read {
     Enum<ReadStage> stage;
@@ -131,7 +178,8 @@ struct Protocol {
     typename K::template Table<Line, AgentTag, BlockTag> l2;
     typename K::template Table<typename K::template Fifo<Up, Link2Slot>, AgentTag> link2;
     typename Home<K>::State home;
-    BOOST_DESCRIBE_CLASS(State, (), (port, stage, read, l1, link1, l2, link2, home), (), ())
+    typename Front<K>::State front;
+    BOOST_DESCRIBE_CLASS(State, (), (port, stage, read, l1, link1, l2, link2, home, front), (), ())
   };
 
   const K& k;
@@ -140,9 +188,10 @@ struct Protocol {
   int variant = 0;
 
   [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
+    return ((fault_bits >> (static_cast<unsigned>(name) + Front<K>::faults)) & 1U) != 0;
   }
   [[nodiscard]] Home<K> home() const { return {k}; }
+  [[nodiscard]] Front<K> front() const { return {k, machine, fault_bits, variant}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
@@ -150,11 +199,12 @@ struct Protocol {
   }
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(cus, [&](Cu c) { return s.link1(c).empty(); }) &&
-           k.forall(agents, [&](Agent a) { return s.link2(a).empty(); });
+           k.forall(agents, [&](Agent a) { return s.link2(a).empty(); }) && front().drained(s);
   }
 
   template <class Rules>
   void rules(Rules& r) const {
+    front().rules(r, *this);
     store_rules(r);
     load_rules(r);
     release_rules(r);
@@ -184,7 +234,16 @@ struct Protocol {
                k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
       });
     });
+    front().invariants(v);
   }
+
+  // For fronts: a write that leaves no copy in the L1 that it passes.
+  void drop_from_l1(State& s, Cu c, Block b) const {
+    s.l1(c, b) = Line{};
+    stale_in_l1(s, c, b);
+  }
+  void send(State& s, Cu c, const Up& m) const { k.push(s.link1(c), m); }
+  [[nodiscard]] Bool can_send(const State& s, Cu c) const { return !k.full(s.link1(c)); }
 
   template <class Wanted>
   void normalise(State& s, const Wanted& wanted) const {
@@ -197,7 +256,7 @@ struct Protocol {
 
  private:
   [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t);
+    return s.port(t).pending && !machine.is_host(t) && front().admits(s, t);
   }
   [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
     return s.port(t).pending && machine.is_host(t);
@@ -236,7 +295,8 @@ struct Protocol {
       Value last(0);
       K::for_each_queued(link, [&](const Up& m) {
         const Bool hit = m.kind == UpKind::write && m.block == b && m.mask(w);
-        written = written || hit;
+        // What an update leaves is not to be told from the link alone.
+        written = (written && (!hit || front().overwrites(m))) || (hit && front().overwrites(m));
         last = K::select(hit, Value(m.data(w)), last);
       });
       return !written || last == data(w);
@@ -261,8 +321,11 @@ struct Protocol {
     return m;
   }
   void overlay(Line& line, const Up& m) const {
-    k.when(line.present,
-           [&] { k.for_each(words, [&](Word w) { k.when(m.mask(w), [&] { line.data(w) = m.data(w); }); }); });
+    k.when(line.present, [&] {
+      k.for_each(words, [&](Word w) {
+        k.when(m.mask(w), [&] { line.data(w) = front().word(m, w, line.data(w)); });
+      });
+    });
   }
   // Reads of the block in flight miss the write: their data is not to be cached.
   void stale_in_l1(State& s, Cu c, Block b) const {
@@ -319,7 +382,16 @@ struct Protocol {
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [](const State&, Agent, const Up& m) { return m.kind == UpKind::write; },
         [&](State& s, Agent, const Up& m) {
-          home().write(s.home, m.block, m.mask, m.data, !fault(FaultName::cpu_not_invalidated));
+          const auto reach = [&](const Data& data) {
+            home().write(s.home, m.block, m.mask, data, !fault(FaultName::cpu_not_invalidated));
+          };
+          if constexpr (Front<K>::computes_words) {
+            Data data = home().read(s.home, m.block);
+            k.for_each(words, [&](Word w) { data(w) = front().word(m, w, Value(data(w))); });
+            reach(data);
+          } else {
+            reach(m.data);
+          }
         });
   }
 
@@ -509,10 +581,7 @@ struct Protocol {
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
            [&](State& s, ThreadIx t) {
              const auto& q = s.port(t).request;
-             if (!fault(FaultName::atomic_keeps_l1_copy)) {
-               s.l1(cu(t), q.block) = Line{};
-               stale_in_l1(s, cu(t), q.block);
-             }
+             if (!fault(FaultName::atomic_keeps_l1_copy)) drop_from_l1(s, cu(t), q.block);
              if (fault(FaultName::atomic_overtakes_writes)) {
                k.push_front(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
              } else {

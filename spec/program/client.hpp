@@ -3,7 +3,8 @@
 //
 // `sc` orders what `acq_rel` orders and `wave` reaches what `wg` reaches in every memory system so far, so
 // one of each pair is issued. RMWs exchange: what else an RMW computes is the same code in every memory
-// system (port.hpp), and only moves data.
+// system (port.hpp), and only moves data. Where updates that commute are what is watched, they are issued
+// too.
 #pragma once
 
 #include <array>
@@ -24,6 +25,8 @@ struct RequestShape {
   Order order = Order::plain;
   Scope scope = Scope::system;
   int datum = 0;
+  RmwFunction function = RmwFunction::exchange;
+  bool returns = true;
 };
 
 namespace detail {
@@ -48,6 +51,12 @@ constexpr void for_each_request_shape(F&& f) {
     scoped(Operation::rmw, order, 2);
   for (const Order order : {Order::acquire, Order::release, Order::acq_rel})
     scoped(Operation::fence, order, 1);
+  const auto update = [&](RmwFunction function, int datum) {
+    f(RequestShape{Operation::rmw, Order::comm, Scope::agent, datum, function, false});
+  };
+  update(RmwFunction::add, 1);
+  update(RmwFunction::add, 2);
+  update(RmwFunction::bit_xor, 1);
 }
 constexpr int count_request_shapes() {
   int n = 0;
@@ -83,8 +92,8 @@ template <class Info, class Capacities>
 using ClientSizes = typename ClientSizesOf<typename Info::template Sizes<Capacities>>::type;
 
 // One word that is watched: it is 0 at first, and whoever writes it writes something else, so that its old
-// value can be told wherever it has been copied to.
-enum class Watch : std::uint8_t { nothing, first_word };
+// value can be told wherever it has been copied to; or nobody writes it but by updates that commute.
+enum class Watch : std::uint8_t { nothing, first_word, sum, parity };
 
 template <class Info, class K>
 class OpenSystem {
@@ -123,6 +132,11 @@ class OpenSystem {
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
   [[nodiscard]] static Block watched_block() { return K::template constant<BlockTag>(0); }
   [[nodiscard]] static Word watched_word() { return K::template constant<WordTag>(0); }
+
+  [[nodiscard]] bool watches_updates() const { return watch_ == Watch::sum || watch_ == Watch::parity; }
+  [[nodiscard]] RmwFunction updated_by() const {
+    return watch_ == Watch::sum ? RmwFunction::add : RmwFunction::bit_xor;
+  }
 
   // Everything is at its default: memory holds zeros.
   template <class Start>
@@ -180,18 +194,27 @@ class OpenSystem {
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
  private:
-  // A fence is at no place: one stands for all. The watched word is never written with its first value.
+  // A fence is at no place: one stands for all. The watched word is never written with its first value, or by
+  // nothing but updates of one function.
   [[nodiscard]] Bool allowed(const Shape& shape, const Block& b, const Word& w) const {
     Bool fence(false);
     Bool zero(false);
+    Bool kept(false);  // by a word that is updated
+    Bool issued(false);
     each_shape(shape, [&](const Bool& is, const RequestShape& asked) {
+      const bool update = asked.order == Order::comm;
+      const bool same = update && asked.function == updated_by();
+      const bool bounded = watch_ != Watch::parity || same;
+      if (!update || (watches_updates() && bounded)) issued = issued || is;
+      if (same || asked.operation == Operation::load || asked.operation == Operation::fence)
+        kept = kept || is;
       if (asked.operation == Operation::fence) fence = fence || is;
       if (asked.operation != Operation::load && asked.operation != Operation::fence && asked.datum == 0)
         zero = zero || is;
     });
     const Bool first = b == watched_block() && w == watched_word();
     const Bool watched = Bool(watch_ == Watch::first_word) && first;
-    return (!fence || first) && !(watched && zero);
+    return (!fence || first) && !(watched && zero) && issued && (!Bool(watches_updates()) || !first || kept);
   }
   template <class F>
   void each_shape(const Shape& shape, F&& f) const {
@@ -203,13 +226,14 @@ class OpenSystem {
     each_shape(shape, [&](const Bool& is, const RequestShape& asked) {
       K::when(is, [&] {
         q.operation = asked.operation;
-        q.function = RmwFunction::exchange;
+        q.function = asked.function;
         q.order = asked.order;
         q.scope = asked.scope;
         q.block = b;
         q.word = w;
         q.a = typename K::Value(asked.datum);
         q.b = typename K::Value(0);
+        q.returns = asked.returns;
       });
     });
   }

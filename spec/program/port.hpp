@@ -18,9 +18,9 @@ namespace lockstep {
 
 enum class Operation : std::uint8_t { load, store, rmw, fence };
 BOOST_DESCRIBE_ENUM(Operation, load, store, rmw, fence)
-BOOST_DESCRIBE_ENUM(RmwFunction, exchange, compare_swap, add, subtract, increment, bit_and, bit_or, bit_xor,
-                    minimum, maximum)
-BOOST_DESCRIBE_ENUM(Order, plain, relaxed, acquire, release, acq_rel, sc)
+BOOST_DESCRIBE_ENUM(RmwFunction, exchange, compare_swap, add, subtract, increment, decrement, bit_and, bit_or,
+                    bit_xor, minimum, maximum, minimum_unsigned, maximum_unsigned)
+BOOST_DESCRIBE_ENUM(Order, plain, relaxed, comm, acquire, release, acq_rel, sc)
 BOOST_DESCRIBE_ENUM(Scope, wave, wg, agent, system)
 
 template <class K>
@@ -39,7 +39,8 @@ struct Port {
     typename K::template Ix<WordTag> word;
     typename K::Value a;
     typename K::Value b;
-    BOOST_DESCRIBE_CLASS(Request, (), (operation, function, order, scope, block, word, a, b), (), ())
+    typename K::Bool returns;  // of an RMW: somebody takes the old value
+    BOOST_DESCRIBE_CLASS(Request, (), (operation, function, order, scope, block, word, a, b, returns), (), ())
   };
   Request request;
   typename K::Bool pending;

@@ -34,18 +34,22 @@ enum class Opcode : std::uint8_t {
 };
 
 // What an RMW writes, from the old value `m` and its operands. `compare_swap` takes the expected value in
-// `a` and the new one in `b`; when it fails it is a load. `increment` wraps: m >= a ? 0 : m + 1.
+// `a` and the new one in `b`; when it fails it is a load. `increment` wraps: m >= a ? 0 : m + 1, and so does
+// `decrement`: m == 0 or m > a ? a : m - 1; both, like the last two, take words for numbers without a sign.
 enum class RmwFunction : std::uint8_t {
   exchange,
   compare_swap,
   add,
   subtract,
   increment,
+  decrement,
   bit_and,
   bit_or,
   bit_xor,
   minimum,
   maximum,
+  minimum_unsigned,
+  maximum_unsigned,
 };
 
 // The comparisons give 1 where they hold, else 0.
@@ -66,8 +70,9 @@ enum class ArithmeticFunction : std::uint8_t {
 
 enum class Comparison : std::uint8_t { equal, not_equal, less, greater_equal, greater, less_equal };
 
-// The memory order of an operation (semantics.md, "Operations"). Everything but plain is atomic.
-enum class Order : std::uint8_t { plain, relaxed, acquire, release, acq_rel, sc };
+// The memory order of an operation (semantics.md, "Operations"). Everything but plain is atomic. `comm` is
+// relaxed and marks an update that commutes with those it races with (memory_order_comm of SC-for-DRFrlx).
+enum class Order : std::uint8_t { plain, relaxed, comm, acquire, release, acq_rel, sc };
 
 // Scopes from the narrowest to the widest.
 enum class Scope : std::uint8_t { wave, wg, agent, system };

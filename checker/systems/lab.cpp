@@ -1,0 +1,15 @@
+#include "spec/memory/lab.hpp"
+
+#include "checker/systems/program_system.hpp"
+
+namespace lockstep {
+
+SystemEntry lab_entry() {
+  return program_system_entry<lab::Info, lab_entry>();
+}
+
+namespace {
+const RegisteredSystem registered(15, lab_entry);
+}  // namespace
+
+}  // namespace lockstep

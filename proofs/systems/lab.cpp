@@ -1,0 +1,17 @@
+#include "proofs/lemmas/lab.hpp"
+
+#include "proofs/open_system.hpp"
+#include "proofs/systems/systems.hpp"
+
+namespace lockstep {
+
+ProofEntry lab_proof() {
+  return {"lab", "memory, messages and buffers together hold exactly the updates that were issued", "",
+          [](const SystemOptions& options, bool any_size) {
+            return build_memory_proof<lab::Info, lab::History, lab::Lemmas>(
+                lab_entry(), options, any_size,
+                {.proved = Watch::sum, .explored = Watch::parity, .words = symbolic::Words::numbers});
+          }};
+}
+
+}  // namespace lockstep
