@@ -114,6 +114,7 @@ TEST_CASE("CPCoh: every mistake is seen by what the table claims, or by a kernel
       {"ranges-split-lines", {split_line, unlisted, stale_read}},
       {"ranges-replaced", {two_lines, unlisted, stale_read}},
       {"no-mixed-state", {split_line, unlisted_stale, stale_read}},
+      {"mixed-is-stale", {split_line, unlisted_dirty, lost}},
       {"same-ranges-elide", {split_line, stale_read, stale_read}},
       {"unlabelled-begins-without-release", {split_line, lost, lost}},
       {"unlabelled-ends-without-acquire", {split_line, unlisted, stale_read}},

@@ -139,6 +139,7 @@ inline constexpr std::array faults{
     Fault{"ranges-split-lines", "ranges are not rounded to whole lines"},
     Fault{"ranges-replaced", "an entry keeps the last kernel's range only"},
     Fault{"no-mixed-state", "what a chiplet writes is Dirty, even where it is stale as well (5.3.2, States)"},
+    Fault{"mixed-is-stale", "what is dirty and stale is listed as Stale (5.3.2, States)"},
     Fault{"same-ranges-elide", "no release if every chiplet is given its range again (5.3.3, Release)"},
     Fault{"unlabelled-begins-without-release", "a kernel without labels begins with an acquire only (5.1)"},
     Fault{"unlabelled-ends-without-acquire", "a kernel without labels ends with a release only (5.1)"},
@@ -171,6 +172,7 @@ enum class FaultName : std::uint8_t {
   ranges_split_lines,
   ranges_replaced,
   no_mixed_state,
+  mixed_is_stale,
   same_ranges_elide,
   unlabelled_begins_without_release,
   unlabelled_ends_without_acquire,
@@ -495,7 +497,10 @@ struct Protocol {
       const Enum<Entry> kept = entry_of(present || uses, dirty, stale || overwritten);
       return k.select(writes, Enum<Entry>(Entry::dirty), kept);
     }
-    return entry_of(present || uses, dirty || writes, stale || overwritten || (uses && shares));
+    const Bool becomes_stale = stale || overwritten || (uses && shares);
+    const Bool becomes_dirty =
+        (dirty || writes) && !(Bool(lacks(FaultName::mixed_is_stale)) && becomes_stale);
+    return entry_of(present || uses, becomes_dirty, becomes_stale);
   }
   template <class Claim>
   Bool exists_named(const State& s, Structure r, Chiplet c, Claim&& claim) const {
