@@ -120,7 +120,6 @@ enum class FaultName : std::uint8_t {
   write_joins_lease,
   lease_prolonged,
   hit_keeps_words,
-  old_fill_installed,
   read_keeps_clock,
   store_without_time,
   acquire_keeps_l1_clock,
@@ -137,7 +136,6 @@ inline constexpr std::array faults{
     Fault{"write-joins-lease", "a write begins at the end of the newest lease (Alg. 3)"},
     Fault{"lease-prolonged", "a cache prolongs a lease to its own clock plus one"},
     Fault{"hit-keeps-words", "a write that hits renews the lease of words it has not fetched"},
-    Fault{"old-fill-installed", "a response replaces a copy with a later lease"},
     Fault{"read-keeps-clock", "a read leaves the clock of its L1 alone"},
     Fault{"store-without-time", "an atomic store or RMW does not carry the clock of its L1"},
     Fault{"acquire-keeps-l1-clock", "an atomic load does not move the clock of its L1"},
@@ -730,8 +728,7 @@ struct Protocol {
     const Number wts = later(clock, response.wts);
     const Number rts = block_rts(wts, response);
     const Bool leased = response.rts != 0 || Bool(printed());
-    const Bool newer = !valid(line, clock) || line.rts < rts || Bool(prints(FaultName::old_fill_installed));
-    k.when(leased && (holds_lock || (!line.locked && newer)), [&] {
+    k.when(leased && (holds_lock || !line.locked), [&] {
       k.when(
           holds_lock && Bool(prints(FaultName::hit_keeps_words)), [&] { response.data = line.data; },
           [&] { line.data = response.data; });
