@@ -91,7 +91,7 @@ class Walk {
   [[nodiscard]] std::string lease2(int agent, int block) const { return lease("l2", agent, block); }
   [[nodiscard]] std::string clock1(int cu) const { return at(fmt::format("clock1({})", cu)); }
   [[nodiscard]] std::string clock2(int agent, int block) const {
-    return at(fmt::format("clock2({}, {})", agent, block));
+    return at(fmt::format("clock2({},{})", agent, block));
   }
   [[nodiscard]] std::string memts(int block) const { return at(fmt::format("tsu({}).memts", block)); }
   [[nodiscard]] std::string result(int thread, int index) const {
@@ -104,7 +104,7 @@ class Walk {
 
  private:
   [[nodiscard]] std::string lease(const std::string& level, int cache, int block) const {
-    const std::string line = fmt::format("{}({}, {})", level, cache, block);
+    const std::string line = fmt::format("{}({},{})", level, cache, block);
     return fmt::format("[{}, {}]", at(line + ".wts"), at(line + ".rts"));
   }
 
@@ -147,13 +147,13 @@ TEST_CASE("HALCONE: the intra-GPU timeline of Fig. 5, step by step") {
   walk_to_step_14(walk, 0);
 
   walk.fire_all({"write misses L1", "write hits L2"}, 0);  // 15 to 17
-  CHECK(walk.at("l2(0, 1).locked") == "true");
+  CHECK(walk.at("l2(0,1).locked") == "true");
   walk.fire("MM performs a write", 0);  // 18: "rts= 12 and wts= 8"
   CHECK(walk.at("transit(0).wts") == "8");
   CHECK(walk.at("transit(0).rts") == "12");
   walk.fire("response reaches L2", 0);  // 19: "sets cts(=8)"
   CHECK(walk.lease2(0, 1) == "[8, 12]");
-  CHECK(walk.at("l2(0, 1).locked") == "false");
+  CHECK(walk.at("l2(0,1).locked") == "false");
   CHECK(walk.clock2(0, 1) == "8");
   walk.fire("response reaches L1", 0);  // 20
   CHECK(walk.lease1(0, 1) == "[8, 12]");
