@@ -363,10 +363,11 @@ struct Buffers {
     r.rule(
         {.name = "the end flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
         [&, may_begin](const S& s, ThreadIx t) {
-          return s.port(t).ended && !machine.is_host(t) && may_begin(s, t) &&
-                 k.forall(threads, [&](ThreadIx u) {
-                   return machine.is_host(u) || cu(u) != cu(t) || s.port(u).ended;
-                 });
+          // Asked of every thread, so that one answer ends the search where this thread has none.
+          const Bool mine = s.port(t).ended && !machine.is_host(t) && may_begin(s, t);
+          return s.port(t).ended && k.forall(threads, [&](ThreadIx u) {
+            return mine && (machine.is_host(u) || cu(u) != cu(t) || s.port(u).ended);
+          });
         },
         begins);
     r.rule(

@@ -256,8 +256,10 @@ struct Protocol {
 
  private:
   [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t) && front().admits(s, t);
+    return s.port(t).pending && !machine.is_host(t);
   }
+  // Asked last: what a front looks at changes often.
+  [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
   [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
     return s.port(t).pending && machine.is_host(t);
   }
@@ -363,7 +365,7 @@ struct Protocol {
         {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [&](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::store) && !beyond_group(s, t) && release_done(s, t) &&
-                 !k.full(s.link1(cu(t)));
+                 !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [&](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
@@ -406,14 +408,14 @@ struct Protocol {
     };
     r.rule(
         {.name = "load hits L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [&](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present; },
+        [&](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present && admitted(s, t); },
         [&](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy(s, t).data, s.port(t).request.word));
         });
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "4.2.1"}, over(threads),
         [&](const State& s, ThreadIx t) {
-          return loads(s, t) && !copy(s, t).present && !k.full(s.link1(cu(t)));
+          return loads(s, t) && !copy(s, t).present && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [&](State& s, ThreadIx t) { fetch1(s, t); });
     read_rules(r);
@@ -494,7 +496,7 @@ struct Protocol {
         {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
         [&](const State& s, ThreadIx t) {
           return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
-                 s.stage(t) == Stage::idle && !k.full(s.link1(cu(t)));
+                 s.stage(t) == Stage::idle && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [&](State& s, ThreadIx t) {
           s.stage(t) = Stage::releasing;
@@ -527,7 +529,7 @@ struct Protocol {
     r.rule(
         {.name = "fence has released", .unit = "L1", .source = "4.2.3"}, over(threads),
         [&](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t);
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t) && admitted(s, t);
         },
         [&](State& s, ThreadIx t) { performed(s, t); });
   }
@@ -559,13 +561,13 @@ struct Protocol {
     r.rule(
         {.name = "RMW at L1 fetches its block", .unit = "L1", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) {
-          return local_rmw(s, t) && !s.l1(cu(t), s.port(t).request.block).present;
+          return local_rmw(s, t) && !s.l1(cu(t), s.port(t).request.block).present && admitted(s, t);
         },
         [&](State& s, ThreadIx t) { fetch1(s, t); });
     r.rule(
         {.name = "L1 performs an RMW", .unit = "L1", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) {
-          return local_rmw(s, t) && s.l1(cu(t), s.port(t).request.block).present;
+          return local_rmw(s, t) && s.l1(cu(t), s.port(t).request.block).present && admitted(s, t);
         },
         [&](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
@@ -576,7 +578,7 @@ struct Protocol {
 
     const auto leaves = [&](const State& s, ThreadIx t) {
       return on_gpu(s, t) && !asks(s, t, Operation::fence) && beyond_group(s, t) && release_done(s, t) &&
-             !k.full(s.link1(cu(t)));
+             !k.full(s.link1(cu(t))) && admitted(s, t);
     };
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
            [&](State& s, ThreadIx t) {
