@@ -603,8 +603,9 @@ struct Protocol {
         over(structures, structures),
         [&](const State& s, Structure d, Structure e) {
           // The text prefers neighbours in memory; any two will do.
+          const int others = k.template extent<LabelTag>() - 1;
           return s.phase == Phase::labelling && d != e && row_labelled(s, d) && row_labelled(s, e) &&
-                 too_many(s);
+                 (others == 0 ? Bool(true) : more_labelled(s, others - 1, d, e));
         },
         [&](State& s, Structure d, Structure e) { coarsen(s, d, e); });
   }
