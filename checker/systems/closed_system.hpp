@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "checker/explore/adaptor.hpp"
 #include "checker/systems/registry.hpp"
@@ -45,6 +48,7 @@ struct PlaceByName {
   }
 };
 
+// The size of the index type of that name.
 template <class Sizes>
 int extent_of(Sizes sizes, std::string_view name) {
   int extent = 0;

@@ -12,7 +12,7 @@
 //
 // `as-printed` is 5.3.3 as its sentences stand, `as-drawn` 5.3.2 and the worked example 5.3.4 where they say
 // something else: that a reader's stale copies are invalidated too, that what is written back stays as a
-// clean copy, and that a release depends on ranges. The default variant repairs as-drawn; every repair can be
+// clean copy, and that a release depends on ranges. The default variant repairs both; every repair can be
 // taken out alone, as a fault (the first of the list below).
 //
 // Assumptions, where the text is silent:
@@ -20,13 +20,13 @@
 //    left out.
 //  - An L2 allocates on reads and writes and fills the whole line; it knows which words are dirty and writes
 //    back those. A line written back stays, clean; eviction, at any time, covers that it does not.
-//  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel.
-//  Explicit
-//    synchronization within a kernel (5.3.2, "do not impact") is left out.
+//  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel. What
+//    synchronizes within a kernel (5.3.2, "do not impact") is left out.
 //  - Kernels run one after the other (no streams). A kernel accesses any part of what its labels allow.
 //  - A chiplet's range may be any set of words. The structures are laid out one after the other; their lines
 //    hold `line-word` words, so that structures may share a line. With `base` above one a label of any
 //    structure may name any word: bases that overlap.
+//  - What is flushed for a reader becomes Valid (Figure 5.5 would say).
 //  - Home-served: the home of a line is the chiplet that touches it first.
 //
 // Every field is reset where it loses its meaning, so that two states that behave alike are one state.
@@ -603,8 +603,9 @@ struct Protocol {
         over(structures, structures),
         [&](const State& s, Structure d, Structure e) {
           // The text prefers neighbours in memory; any two will do.
+          const int others = k.template extent<LabelTag>() - 1;
           return s.phase == Phase::labelling && d != e && row_labelled(s, d) && row_labelled(s, e) &&
-                 too_many(s);
+                 (others == 0 ? Bool(true) : more_labelled(s, others - 1, d, e));
         },
         [&](State& s, Structure d, Structure e) { coarsen(s, d, e); });
   }
