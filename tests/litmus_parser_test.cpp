@@ -340,12 +340,19 @@ TEST_CASE("a read-modify-write has an operation, and red has no destination") {
 }
 
 TEST_CASE("every read-modify-write operation has its word") {
-  const std::vector<std::pair<std::string, RmwFunction>> words{
-      {"exch", RmwFunction::exchange}, {"cas", RmwFunction::compare_swap}, {"add", RmwFunction::add},
-      {"sub", RmwFunction::subtract},  {"inc", RmwFunction::increment},    {"and", RmwFunction::bit_and},
-      {"or", RmwFunction::bit_or},     {"xor", RmwFunction::bit_xor},      {"min", RmwFunction::minimum},
-      {"max", RmwFunction::maximum},   {"dec", RmwFunction::decrement},    {"umin", RmwFunction::minimum_unsigned},
-      {"umax", RmwFunction::maximum_unsigned}};
+  const std::vector<std::pair<std::string, RmwFunction>> words{{"exch", RmwFunction::exchange},
+                                                               {"cas", RmwFunction::compare_swap},
+                                                               {"add", RmwFunction::add},
+                                                               {"sub", RmwFunction::subtract},
+                                                               {"inc", RmwFunction::increment},
+                                                               {"and", RmwFunction::bit_and},
+                                                               {"or", RmwFunction::bit_or},
+                                                               {"xor", RmwFunction::bit_xor},
+                                                               {"min", RmwFunction::minimum},
+                                                               {"max", RmwFunction::maximum},
+                                                               {"dec", RmwFunction::decrement},
+                                                               {"umin", RmwFunction::minimum_unsigned},
+                                                               {"umax", RmwFunction::maximum_unsigned}};
   for (const auto& [word, function] : words) {
     const std::string last = word == "cas" ? ", 1, 2 ;" : ", 1 ;";
     CHECK(code_of(" atom.relaxed.wg." + word + " r0, x" + last).front().rmw == function);
