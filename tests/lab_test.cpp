@@ -367,7 +367,7 @@ const LitmusTest& client_named(const std::string& name) {
 }  // namespace
 
 TEST_CASE("no update is lost or performed twice under clients that never end") {
-  const std::string system = GENERATE("lab", "lab/checked", "lab/any-scope", "lab/flush-on-release");
+  const std::string system = GENERATE("lab", "lab/checked", "lab/any-scope");
   for (const std::string name : {"updates-barrier-wg", "updates-line-agent", "updates-parity-agent",
                                  "updates-rounds-agent", "updates-sum-agent", "updates-wrap-agent"}) {
     INFO(name << " on " << system);
@@ -375,12 +375,18 @@ TEST_CASE("no update is lost or performed twice under clients that never end") {
   }
 }
 
-TEST_CASE("the LAB as printed loses updates of clients that never end") {
-  for (const std::string name : {"updates-sum-agent", "updates-wrap-agent", "updates-barrier-wg"}) {
-    INFO(name);
-    CHECK(check_client(client_named(name), "lab/as-printed").verdict == Verdict::invariant);
-  }
-  CHECK(check_client(client_named("updates-parity-agent"), "lab/as-printed").verdict == Verdict::holds);
+TEST_CASE("clients fail where a reading leaves something out") {
+  const auto verdict = [](const std::string& name, const std::string& system) {
+    INFO(name << " on " << system);
+    return check_client(client_named(name), system).verdict;
+  };
+  CHECK(verdict("updates-wrap-agent", "lab/as-printed") == Verdict::invariant);
+  CHECK(verdict("updates-barrier-wg", "lab/as-printed") == Verdict::invariant);
+  CHECK(verdict("updates-parity-agent", "lab/as-printed") == Verdict::holds);
+  CHECK(verdict("updates-line-agent", "lab/unmasked") == Verdict::invariant);
+  // Who updates, acquires and reads its own word relies on acquires.
+  CHECK(verdict("updates-rounds-agent", "lab/flush-on-release") == Verdict::invariant);
+  CHECK(verdict("updates-parity-agent", "lab/flush-on-release") == Verdict::holds);
 }
 
 TEST_CASE("clients notice what is lost and what is performed twice") {

@@ -14,13 +14,17 @@
 // replaced, and when, is the reader's ("LRU", 3.2.1.1): any line at any time.
 //
 // What is ours, since the thesis is silent:
+//
 //   A mask tells the words of a line that hold updates (the print has neither masks nor sectors' valid bits
 //   nor identities; `unmasked` is a LAB without). An identity in every other word would do the same, where
-//   the function has one: inc and dec have none. Ordering points are all fences, barriers (arrival and
-//   departure), kernel begins and ends, and all acquires and releases; `flush-on-release` leaves out those
-//   that only acquire. When the threads of a CU have ended, its LAB is flushed as at a kernel's end. Updates
-//   of siblings may enter the LAB while an ordering point empties it, and put it off. The host has no LAB.
-//   Its updates, and those at other scopes, are relaxed RMWs.
+//   the function has one: inc and dec have none.
+//
+//   Ordering points are all fences, barriers (arrival and departure), kernel begins and ends, and all
+//   acquires and releases; `flush-on-release` leaves out those that only acquire. When the threads of a CU
+//   have ended, its LAB is flushed as at a kernel's end. Updates of siblings may enter the LAB while an
+//   ordering point empties it, and put it off.
+//
+//   The host has no LAB. Its updates, and those at other scopes, are relaxed RMWs.
 //
 // The default differs from `as-printed` in the first four faults below, which are what the print lacks;
 // docs/findings.md has a shortest counterexample for each. What a program must do for the LAB not to be
@@ -82,7 +86,7 @@ inline constexpr std::array own_faults{
     Fault{"sign-ignored", "a line's operation does not tell signed from unsigned min and max"},
     Fault{"result-buffered", "an update whose result is wanted is buffered, and returns what the LAB held"},
     Fault{"l1-copy-kept", "a flush leaves the old copy in its own L1"},
-    Fault{"operation-ignored", "a hit combines by the line's operation, whatever its own"},
+    Fault{"operation-ignored", "a hit combines with what is there, whatever the line's operation"},
     Fault{"mismatch-overwrites", "a hit with another operation takes the line over without flushing it"},
     Fault{"flush-keeps-line", "a replaced line stays in the LAB after it has been sent"},
     Fault{"release-keeps-lab", "releases and acquires do not flush the LAB"},
