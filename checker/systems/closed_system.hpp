@@ -62,7 +62,7 @@ std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
   using Protocol = typename Info::template Closed<Concrete<Sizes>>;
   Concrete<Sizes> k;
   k.sizes = sizes;
-  auto protocol = closed_protocol<Info>(std::move(k), self, options, PlaceByNumber{});
+  auto protocol = closed_protocol<Info>(k, self, options, PlaceByNumber{});
   return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
 }
 

@@ -35,7 +35,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
         Concrete<Sizes> k;
         k.sizes = explored;
         return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
-            Proved<Concrete<Sizes>>(closed_protocol<Info>(std::move(k), entry, options, PlaceByNumber{})),
+            Proved<Concrete<Sizes>>(closed_protocol<Info>(k, entry, options, PlaceByNumber{})),
             Reductions::none());
       },
       explored, any_size);
