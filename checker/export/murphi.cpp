@@ -643,7 +643,8 @@ class Writer : private IndentedText {
 
 std::string export_murphi(const recorded::WholeDescription& whole, const std::vector<Claim>& claims,
                           const ExportOptions& options) {
-  return Writer(whole, claims, options).write();
+  const WholeDescription kept = without_empty_records(whole);
+  return Writer(kept, claims, options).write();
 }
 
 }  // namespace lockstep

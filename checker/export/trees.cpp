@@ -226,4 +226,26 @@ void for_each_leaf_of(const Declaration& row, const std::string& path, const Who
   }
 }
 
+namespace {
+
+Declaration pruned(const Declaration& declaration) {
+  Declaration kept = declaration;
+  kept.names.clear();
+  kept.parts.clear();
+  for (std::size_t i = 0; i < declaration.parts.size(); ++i) {
+    Declaration part = pruned(declaration.parts[i]);
+    if (part.kind == Declaration::Kind::record && part.parts.empty()) continue;
+    kept.parts.push_back(std::move(part));
+    if (i < declaration.names.size()) kept.names.push_back(declaration.names[i]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+recorded::WholeDescription without_empty_records(recorded::WholeDescription whole) {
+  whole.state = pruned(whole.state);
+  return whole;
+}
+
 }  // namespace lockstep

@@ -83,4 +83,7 @@ void for_each_leaf_of(const recorded::Declaration& row, const std::string& path,
                       const recorded::WholeDescription& whole,
                       const std::function<void(const recorded::Declaration&, const std::string&)>& f);
 
+// The same but for records that have no fields, which neither language has.
+recorded::WholeDescription without_empty_records(recorded::WholeDescription whole);
+
 }  // namespace lockstep

@@ -738,8 +738,8 @@ struct Protocol {
     });
     k.when(holds_lock, [&] { line.locked = false; });
     holds_lock = false;
-    response.wts = wts;
     response.rts = K::select(leased, rts, Number(0));
+    response.wts = wts;
   }
   // Alg. 4 and 5, "LockAccesstoBlock", read as: also for what somebody else has fetched.
   [[nodiscard]] Bool may_install(const Line& line, const Bool& holds_lock) const {
