@@ -332,7 +332,9 @@ TEST_CASE("two roads to one answer: races by exploration and by the cat models",
       {RaceModel::hrf_relaxed_direct, "hrf-relaxed-direct"},
       {RaceModel::hrf_relaxed_indirect, "hrf-relaxed"}};
   std::size_t compared = 0;
-  for (const auto& [race_model, name] : roads) {
+  for (const auto& road : roads) {
+    const RaceModel race_model = road.first;
+    const std::string& name = road.second;
     const AxiomaticModel model(name);
     for (const auto& test : shipped_tests()) {
       const ModelRun run = judge(*test, model);
@@ -371,7 +373,9 @@ RoadsCompared compare_roads(int up_to, std::size_t stride, std::size_t dismissed
   const std::vector<std::pair<RaceModel, std::string>> roads{{RaceModel::hrf_direct, "hrf-direct"},
                                                              {RaceModel::hrf_indirect, "hrf-indirect"}};
   RoadsCompared compared;
-  for (const auto& [race_model, name] : roads) {
+  for (const auto& road : roads) {
+    const RaceModel race_model = road.first;
+    const std::string& name = road.second;
     const auto explored = generate::race_free_model(race_model);
     const auto axiomatic = generate::axiomatic_model(name);
     std::size_t number = 0;
