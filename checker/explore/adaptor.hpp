@@ -73,6 +73,7 @@ class CompiledModel : public Base {
 
   [[nodiscard]] const System& system() const { return system_; }
   [[nodiscard]] unsigned state_bits() const override { return bits_; }
+  [[nodiscard]] Reductions reductions() const override { return reductions_; }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return invariants_; }
 
@@ -186,9 +187,13 @@ class CompiledModel : public Base {
     template <class... Tags, class Guard, class Action>
     void rule(const Rule& rule, Over<Tags...>, Guard&&, Action&&) {
       if (rules.size() <= this->next) rules.resize(this->next + 1U);
-      rules[this->next++] = {std::string(rule.name),       std::string(rule.unit),
-                             std::string(rule.source),     rule.fairness,
-                             {std::string(Tags::name)...}, rule.instruction != nullptr};
+      rules[this->next++] = {std::string(rule.name),
+                             std::string(rule.unit),
+                             std::string(rule.source),
+                             rule.fairness,
+                             {std::string(Tags::name)...},
+                             rule.instruction != nullptr,
+                             rule.thread};
     }
     template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
     void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action,

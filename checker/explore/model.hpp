@@ -83,6 +83,14 @@ struct RuleDescription {
   Fairness fairness = Fairness::fair;
   std::vector<std::string> parameters;  // names of the index types
   bool of_program = false;              // executes a program's instruction
+  int thread = -1;                      // that executes it
+};
+
+// What liveness asks about a state; bits are threads.
+struct StateFacts {
+  std::uint32_t owed = ~std::uint32_t{0};  // whose execution the scheduler owes
+  std::uint32_t ended = 0;
+  std::uint32_t progressing = 0;  // within a section of the program
 };
 
 struct FieldChange {
@@ -126,6 +134,9 @@ class Model {
 
   // Whether a state without enabled fair rules is a proper end (all threads ended, everything drained).
   [[nodiscard]] virtual bool proper_end(const std::uint64_t* state) const = 0;
+
+  [[nodiscard]] virtual StateFacts facts(const std::uint64_t*) const { return {}; }
+  [[nodiscard]] virtual Reductions reductions() const { return Reductions::none(); }
 
   [[nodiscard]] virtual const std::vector<RuleDescription>& rules() const = 0;
   [[nodiscard]] virtual const std::vector<std::string>& invariants() const = 0;

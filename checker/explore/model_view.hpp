@@ -20,6 +20,8 @@ class ModelView : public Model {
   [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
     return model_.proper_end(state);
   }
+  [[nodiscard]] StateFacts facts(const std::uint64_t* state) const override { return model_.facts(state); }
+  [[nodiscard]] Reductions reductions() const override { return model_.reductions(); }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(

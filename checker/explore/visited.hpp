@@ -48,8 +48,16 @@ class Visited {
     if (slot.tag == tag_of(hash)) __builtin_prefetch(record(slot.number));
   }
 
+  struct Place {
+    std::uint32_t number;
+    bool is_new;
+  };
   // Adds the state unless it is there; whether it was new.
   bool insert(const std::uint64_t* words, std::uint64_t hash, std::uint32_t parent) {
+    return place(words, hash, parent).is_new;
+  }
+  // The same, with the state's number.
+  Place place(const std::uint64_t* words, std::uint64_t hash, std::uint32_t parent) {
     if ((count_ + 1) * 4 > slots() * 3) resize_index(slots() * (slots() < few_slots ? 4 : 2));
     const std::uint8_t tag = tag_of(hash);
     for (std::size_t slot = hash & mask_;; slot = (slot + 1) & mask_) {
@@ -57,9 +65,9 @@ class Visited {
       if (there.tag == 0) {
         save(slot, {tag, static_cast<std::uint32_t>(count_)});
         append(words, parent);
-        return true;
+        return {static_cast<std::uint32_t>(count_ - 1), true};
       }
-      if (there.tag == tag && equal(record(there.number), words)) return false;
+      if (there.tag == tag && equal(record(there.number), words)) return {there.number, false};
     }
   }
 

@@ -13,6 +13,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
+#include "spec/program/claims.hpp"
 #include "spec/program/system.hpp"
 
 namespace lockstep {
@@ -34,6 +35,28 @@ PlacementTable place(const Program& program);
 // run.
 void check_capacity(const Program& program, const PlacementTable& placement);
 
+// What liveness asks, of a state of the threads of a program; `owes(t)`: the scheduler owes thread t.
+template <class K, class MachineState, class Owes>
+StateFacts facts_of(const Program& program, const MachineState& machine, Owes&& owes) {
+  StateFacts facts;
+  facts.owed = 0;
+  for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    const auto i = K::template constant<ThreadTag>(static_cast<int>(t));
+    const std::uint32_t bit = std::uint32_t{1} << t;
+    if (K::truth(machine.port(i).ended)) {
+      facts.ended |= bit;
+    } else if (K::truth(owes(i))) {
+      facts.owed |= bit;
+    }
+  }
+  for (const Section& section : program.sections) {
+    for (const Stretch& stretch : section.stretches) {
+      if (K::truth(is_within<K>(machine, stretch))) facts.progressing |= std::uint32_t{1} << stretch.thread;
+    }
+  }
+  return facts;
+}
+
 template <class Info, class Sizes>
 class ModelOfProgram final : public CompiledModel<System<Info, Concrete<Sizes>>, ProgramModel> {
  public:
@@ -52,16 +75,22 @@ class ModelOfProgram final : public CompiledModel<System<Info, Concrete<Sizes>>,
     const Location& location = this->system().program().locations[static_cast<std::size_t>(index)];
     return this->system().final_value(this->load(state), location).v;
   }
+  [[nodiscard]] StateFacts facts(const std::uint64_t* state) const override {
+    return facts_of<K>(this->system().program(), this->load(state),
+                       [](auto) { return typename K::Bool(true); });
+  }
 };
 
-template <class Info, class Sizes>
-std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
-                                               const PlacementTable& placement, const SystemOptions& options,
-                                               const SystemEntry& entry) {
-  using K = Concrete<Sizes>;
-  K k;
+template <class Sizes>
+Concrete<Sizes> kind_for(const Sizes& sizes, const Program& program, const SystemOptions& options) {
+  Concrete<Sizes> k;
   k.sizes = sizes;
-  k.set_value_range(options.value_range.value_or(values_of(*program)));
+  k.set_value_range(options.value_range.value_or(values_of(program)));
+  return k;
+}
+
+template <class K>
+Machine<K> placed(const PlacementTable& placement) {
   Machine<K> machine{};
   for (std::size_t t = 0; t < placement.host.size(); ++t) {
     machine.is_host.member[t] = placement.host[t];
@@ -71,15 +100,29 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   for (std::size_t c = 0; c < placement.agent_of_cu.size(); ++c) {
     machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
   }
-  auto text = [program](const Instruction& i, int thread) {
+  return machine;
+}
+
+// How people read a program's instruction: "P0: ld r0, x".
+inline auto instruction_text(std::shared_ptr<const Program> program) {
+  return [program = std::move(program)](const Instruction& i, int thread) {
     return program->threads[static_cast<std::size_t>(thread)].name + ": " +
            print_instruction(i, *program, thread);
   };
-  System<Info, K> system(std::move(k), std::move(machine), program, fault_mask(entry, options.faults),
-                         variant_index(entry, options.variant), options.memory_observed);
+}
+
+template <class Info, class Sizes>
+std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
+                                               const PlacementTable& placement, const SystemOptions& options,
+                                               const SystemEntry& entry) {
+  using K = Concrete<Sizes>;
+  System<Info, K> system(kind_for<Sizes>(sizes, *program, options), placed<K>(placement), program,
+                         fault_mask(entry, options.faults), variant_index(entry, options.variant),
+                         options.memory_observed);
   Reductions reductions = options.reductions;
   reductions.links = reductions.links && !exposes_links(entry, options.faults);
-  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, std::move(text));
+  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions,
+                                                       instruction_text(std::move(program)));
 }
 
 // The smallest sizes that a placed program and its memory system need, or what the user asks for.

@@ -18,6 +18,7 @@
 #include "spec/kernel/recorded.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/program/program.hpp"
+#include "spec/scheduler/setup.hpp"
 
 namespace lockstep {
 
@@ -28,7 +29,8 @@ struct SystemOptions {
   std::map<std::string, int> sizes;
   Reductions reductions;
   std::optional<ValueRange> value_range;
-  bool memory_observed = true;  // whether final values of locations will be read
+  bool memory_observed = true;              // whether final values of locations will be read
+  std::optional<SchedulerSetup> scheduler;  // none: every thread has a processor of its own
 };
 
 struct SizeDescription {

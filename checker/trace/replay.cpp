@@ -63,8 +63,8 @@ std::string first_difference(const Step& recorded, const Step& now) {
 class Replayer {
  public:
   explicit Replayer(const RecordedTrace& trace) : recorded_(trace), model_(trace.subject.build()) {
-    result_.trace =
-        RecordedTrace{trace.subject, trace.end, trace.what, model_->state_bits(), trace.initial, {}};
+    result_.trace = RecordedTrace{trace.subject, trace.end, trace.what,      model_->state_bits(),
+                                  trace.initial, {},        trace.loop_start};
     same_layout_ = model_->state_bits() == trace.state_bits;
     for (const Step& step : trace.steps) same_layout_ = same_layout_ && step.state.size() == model_->words();
   }
@@ -163,6 +163,14 @@ class Replayer {
         if (successors_.live || !model_->proper_end(state.data())) {
           return differ(last, "its last state is not an end of the program");
         }
+        break;
+      case TraceEnd::cycle:
+        if (result_.trace.steps.at(recorded_.loop_start.value_or(0)).state != state) {
+          return differ(last, fmt::format("its last state is not that of step {}: the loop does not close",
+                                          recorded_.loop_start.value_or(0)));
+        }
+        break;
+      case TraceEnd::state:
         break;
     }
     return true;

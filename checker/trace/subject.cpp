@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {
@@ -20,6 +21,7 @@ std::string Subject::description() const {
   std::string text = name();
   for (const std::string& fault : options.faults) text += ", fault " + fault;
   for (const auto& [size, value] : options.sizes) text += fmt::format(", {}={}", size, value);
+  if (options.scheduler) text += " under " + description_of(*options.scheduler);
   return text;
 }
 
@@ -31,6 +33,7 @@ std::unique_ptr<Model> Subject::build() const {
 std::unique_ptr<ProgramModel> Subject::build_with_program() const {
   if (!system->runs_programs) throw BadInput(fmt::format("{} runs no programs", system->name));
   if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
+  if (options.scheduler) return scheduled_builder(system->name)(program, options);
   return system->build(program, options);
 }
 

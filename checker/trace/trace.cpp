@@ -36,7 +36,7 @@ std::string fired_text(const NarratedStep& fired) {
 
 RecordedTrace record(const Subject& subject, const Model& model, const Trace& trace, TraceEnd end,
                      std::string what) {
-  RecordedTrace recorded{subject, end, std::move(what), model.state_bits(), trace.initial, {}};
+  RecordedTrace recorded{subject, end, std::move(what), model.state_bits(), trace.initial, {}, {}};
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const TraceStep& step = trace.steps[i];
     RecordedTrace::Step& taken = recorded.steps.emplace_back();
@@ -57,6 +57,7 @@ std::string trace_text(const RecordedTrace& trace) {
   std::string text;
   std::size_t number = 0;
   for (const RecordedTrace::Step& step : trace.steps) {
+    if (trace.loop_start && number == *trace.loop_start + 1) text += "  round and round:\n";
     bool first = true;
     for (const NarratedStep& fired : step.narration) {
       // What was taken at once with a step has no number of its own.
@@ -77,6 +78,11 @@ std::string trace_end_text(const RecordedTrace& trace) {
       return "deadlock";
     case TraceEnd::outcome:
       return "ends with " + trace.what;
+    case TraceEnd::cycle:
+      return fmt::format("{}: steps {} to {} go round for ever", trace.what, trace.loop_start.value_or(0) + 1,
+                         trace.steps.size() - 1);
+    case TraceEnd::state:
+      return trace.what;
   }
   return {};
 }

@@ -18,6 +18,8 @@ enum class TraceEnd : std::uint8_t {
   invariant,  // violates the invariant that is named
   deadlock,   // no fair rule is enabled, before a proper end
   outcome,    // a proper end with the registers and locations that are named
+  cycle,      // is the state of step `loop_start` again: the steps behind that one go round for ever
+  state,      // is what is said of it
 };
 
 // A trace without reference to the model that it came from.
@@ -32,8 +34,9 @@ struct RecordedTrace {
   TraceEnd end = TraceEnd::invariant;
   std::string what;  // the invariant, or the outcome: "P1:r0=1; P1:r1=0;"
   unsigned state_bits = 0;
-  std::size_t initial = 0;  // which of the initial states
-  std::vector<Step> steps;  // steps[0] is the initial state
+  std::size_t initial = 0;                // which of the initial states
+  std::vector<Step> steps;                // steps[0] is the initial state
+  std::optional<std::size_t> loop_start;  // where the end is a cycle
 };
 
 RecordedTrace record(const Subject& subject, const Model& model, const Trace& trace, TraceEnd end,

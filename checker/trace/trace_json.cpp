@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "checker/litmus/test.hpp"
+#include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/trace.hpp"
 
@@ -30,6 +31,10 @@ std::string_view end_word(TraceEnd end) {
       return "deadlock";
     case TraceEnd::outcome:
       return "outcome";
+    case TraceEnd::cycle:
+      return "cycle";
+    case TraceEnd::state:
+      return "state";
   }
   return {};
 }
@@ -79,7 +84,8 @@ std::vector<std::uint64_t> parse_hex(const std::string& text) {
 
 TraceEnd parse_end(const std::string& word) {
   std::vector<std::string> words;
-  for (const TraceEnd end : {TraceEnd::invariant, TraceEnd::deadlock, TraceEnd::outcome}) {
+  for (const TraceEnd end :
+       {TraceEnd::invariant, TraceEnd::deadlock, TraceEnd::outcome, TraceEnd::cycle, TraceEnd::state}) {
     if (word == end_word(end)) return end;
     words.emplace_back(end_word(end));
   }
@@ -100,6 +106,11 @@ Subject parse_subject(const json& from, const std::string& file) {
                                              from.at("values").at("high").get<std::int32_t>()};
   }
   subject.options.memory_observed = from.at("memory_observed").get<bool>();
+  if (from.contains("scheduler")) {
+    subject.options.scheduler = scheduler_named(from.at("scheduler").get<std::string>());
+    for (const json& setting : from.at("scheduler_settings"))
+      apply_setting(*subject.options.scheduler, setting.get<std::string>());
+  }
   const json& program = from.at("program");
   if (!program.is_null()) {
     subject.program =
@@ -142,6 +153,11 @@ RecordedTrace parse_document(const json& from, const std::string& file) {
   trace.initial = static_cast<std::size_t>(initial);
   for (const json& step : from.at("steps")) trace.steps.push_back(parse_step(step));
   if (trace.steps.empty()) throw BadInput("the trace has no steps");
+  if (from.contains("loop_start")) trace.loop_start = from.at("loop_start").get<std::size_t>();
+  if ((trace.end == TraceEnd::cycle) != trace.loop_start.has_value() ||
+      trace.loop_start.value_or(0) + 1 > trace.steps.size()) {
+    throw BadInput("\"loop_start\" is not a step of the trace");
+  }
   return trace;
 }
 
@@ -169,11 +185,16 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
   if (options.value_range)
     out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
   out["memory_observed"] = options.memory_observed;
+  if (options.scheduler) {
+    out["scheduler"] = name_of(*options.scheduler);
+    out["scheduler_settings"] = settings_of(*options.scheduler);
+  }
   out["program"] = trace.subject.program ? json(program_text(*trace.subject.program)) : json();
   out["end"] = end_word(trace.end);
   out["what"] = trace.what;
   out["state_bits"] = trace.state_bits;
   out["initial"] = trace.initial;
+  if (trace.loop_start) out["loop_start"] = *trace.loop_start;
   out["steps"] = json::array();
   for (const RecordedTrace::Step& step : trace.steps) out["steps"].push_back(step_json(step));
   return out;

@@ -2,15 +2,15 @@
 //
 // A protocol lists its rules by calling these on whatever reader it is given; the reader decides what a rule
 // becomes (an explored transition, an expression tree, ...):
-//   rule(rule, parameters, guard, action)                  spontaneous; see also rule_where_unseen
-//   triggered(rule, parameters, channel, guard, action)    consumes the head of a channel, which is its
-//   message triggered(..., action, unseen)                         of an urgent link: `unseen` says when
-//   delivering at once
-//                                                          instead of later is something nobody can tell
-//   deferrable(rule, parameters, guard, matters, action)   spontaneous and optional; until `matters` holds
-//   nobody
-//                                                          can tell whether it has fired, so an explorer that
-//                                                          is asked to reduce puts it off until then
+//   rule(rule, parameters, guard, action)
+//     spontaneous; see also rule_where_unseen
+//   triggered(rule, parameters, channel, guard, action)
+//     consumes the head of a channel, which is its message
+//   triggered(..., action, unseen)
+//     of an urgent link: `unseen` says when delivering at once instead of later is something nobody can tell
+//   deferrable(rule, parameters, guard, matters, action)
+//     spontaneous and optional; until `matters` holds nobody can tell whether it has fired, so an explorer
+//     that is asked to reduce puts it off until then
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,7 @@ struct Rule {
   Urgency urgency = Urgency::none;
   const Instruction* instruction = nullptr;  // of a rule that executes one, for narration
   int thread = -1;
+  bool asks = false;  // hands a request to the port: the step of a thread that a scheduler may hold back
 };
 
 // A named deliberate mistake, off unless asked for.

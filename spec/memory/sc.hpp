@@ -85,6 +85,8 @@ struct SequentialConsistencyInfo {
   static constexpr void default_sizes(S&, int) {}
   template <class K>
   using Memory = SequentialConsistency<K>;
+  // A request is performed by one rule, whole.
+  static constexpr bool performs_at_once = true;
 };
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@ namespace lockstep {
 
 struct ThreadTag {
   static constexpr std::string_view name = "thread";
-  static constexpr int capacity = 5;
+  static constexpr int capacity = 6;
   static constexpr bool interchangeable = true;
   static constexpr bool fixed = false;
 };
@@ -26,14 +26,14 @@ struct RegisterTag {
 };
 struct WorkGroupTag {
   static constexpr std::string_view name = "wg";
-  static constexpr int capacity = 5;
+  static constexpr int capacity = 6;
   static constexpr bool interchangeable = true;
   static constexpr bool fixed = false;
 };
 // Each work-group of a program has a CU of its own.
 struct CuTag {
   static constexpr std::string_view name = "cu";
-  static constexpr int capacity = 5;
+  static constexpr int capacity = 6;
   static constexpr bool interchangeable = true;
   static constexpr bool fixed = false;
 };

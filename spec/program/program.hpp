@@ -110,8 +110,11 @@ struct Instruction {
   Region region = Region::all;  // of a fence or barrier
   bool spurious = false;        // a compare_swap that may fail though the values are equal
   bool arrives_only = false;    // a barrier that its thread does not wait at
-  std::int32_t location = -1;   // index into Program::locations, -1 where there is none
-  std::int32_t target = -1;     // index into Thread::code; code.size() means the end
+  // A waiting atomic (Dutu et al., 2020, IV.D): a load or RMW that is done again until it has read the value
+  // expected, which is `a` of a load or compare_swap, `b` of another RMW. In between its thread may wait.
+  bool waits = false;
+  std::int32_t location = -1;     // index into Program::locations, -1 where there is none
+  std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
   Operand a;                      // of a barrier: its number within the work-group
   Operand b;                      // of a barrier: how many threads take part, 0: all of the work-group
@@ -148,12 +151,62 @@ struct Location {
   int array = 1;                   // at the first location of an array: how many follow it, itself included
 };
 
+// The places of a thread's code from `begin` on, before `end`. A thread is there from the moment at which it
+// has completed the instruction in front of `begin`.
+struct Stretch {
+  int thread = 0;
+  int begin = 0;
+  int end = 0;
+  int weight = 1;
+  bool operator==(const Stretch&) const = default;
+};
+
+// A claim: threads that are within the stretches never weigh more than `capacity` together. A critical
+// section has capacity 1; of a semaphore's, a reader weighs 1 and a writer all that there is. Being there is
+// what a thread of endless rounds calls progress.
+struct Section {
+  std::string name;  // the claim in words: "one is in the critical section"
+  int capacity = 1;
+  std::vector<Stretch> stretches;
+  bool operator==(const Section&) const = default;
+};
+
+// A claim: nobody leaves before everybody has arrived. Code in front of `arrive` and of `leave` is not
+// returned to from behind.
+struct Rendezvous {
+  struct Participant {
+    int thread = 0;
+    int arrive = 0;  // the place behind the instruction with which it makes its arrival known
+    int leave = 0;   // the place where it has left
+    bool operator==(const Participant&) const = default;
+  };
+  std::string name;  // the claim in words: "nobody leaves the barrier early"
+  std::vector<Participant> participants;
+  bool operator==(const Rendezvous&) const = default;
+};
+
+// A claim: what is in memory when all threads have ended.
+struct FinalValue {
+  std::string name;  // "all permits are back"
+  std::int32_t location = 0;
+  std::int32_t value = 0;
+  bool operator==(const FinalValue&) const = default;
+};
+
 struct Program {
   std::string name;
   std::string doc;
   std::vector<Location> locations;
   std::vector<Thread> threads;
+  std::vector<Section> sections;
+  std::vector<Rendezvous> meetings;
+  std::vector<FinalValue> final_values;
 };
+
+// The value that a waiting atomic waits to read.
+constexpr const Operand& expected_value(const Instruction& i) {
+  return i.opcode == Opcode::load || i.rmw == RmwFunction::compare_swap ? i.a : i.b;
+}
 
 constexpr bool is_memory(Opcode opcode) {
   return opcode <= Opcode::rmw;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/kernel/rules.hpp"
+#include "spec/program/claims.hpp"
 #include "spec/program/machine.hpp"
 #include "spec/program/program.hpp"
 #include "spec/program/threads.hpp"
@@ -104,9 +105,7 @@ class System {
 
   template <class Assertions>
   void assertions(Assertions& v) const {
-    v.invariant("no assertion of the program fails", [this](const State& s) {
-      return k_.forall(threads, [&](auto t) { return !s.context(t).failed; });
-    });
+    claims(v, *this, [](const State& s) -> const State& { return s; });
   }
 
   template <class Invariants>

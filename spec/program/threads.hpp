@@ -118,9 +118,14 @@ struct Threads {
     const Instruction& at = self.code[static_cast<std::size_t>(pc)];
     const auto here = [i, pc](const State& s) { return s.context(i).pc == pc && !s.port(i).ended; };
     const auto idle = [i, here](const State& s) { return here(s) && !s.port(i).pending && !s.port(i).done; };
-    const auto named = [&](std::string_view name, Urgency urgency) {
-      return Rule{
-          .name = name, .unit = "thread", .source = {}, .urgency = urgency, .instruction = &at, .thread = t};
+    const auto named = [&](std::string_view name, bool asks = false) {
+      return Rule{.name = name,
+                  .unit = "thread",
+                  .source = {},
+                  .urgency = Urgency::local,
+                  .instruction = &at,
+                  .thread = t,
+                  .asks = asks};
     };
     const auto next = [this, i, pc, &self](State& s) { go(s, i, self, pc + 1); };
 
@@ -130,26 +135,31 @@ struct Threads {
       case Opcode::rmw:
       case Opcode::fence:
       case Opcode::kernel_end:
-        r.rule(named("issues", Urgency::local), over(), idle, [&, i](State& s) { request(s, i, at, false); });
+        r.rule(named("issues", true), over(), idle, [&, i](State& s) { request(s, i, at, false); });
         r.rule(
-            named("completes", Urgency::local), over(),
-            [i, here](const State& s) { return here(s) && s.port(i).done; },
+            named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
             [&, i, next](State& s) {
-              if (at.destination >= 0) {
-                s.context(i).registers(K::template constant<RegisterTag>(at.destination)) = s.port(i).result;
+              if (at.waits) {
+                const Value read = s.port(i).result;
+                retire(s, i);
+                k.when(read == operand(s, i, expected_value(at)), [&] {
+                  if (at.destination >= 0) assign(s, i, at.destination, read);
+                  next(s);
+                });
+                return;
               }
+              if (at.destination >= 0) assign(s, i, at.destination, s.port(i).result);
               retire(s, i);
               next(s);
             });
         break;
       case Opcode::kernel_begin:
         r.rule(
-            named("begins its kernel", Urgency::local), over(),
+            named("begins its kernel", true), over(),
             [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
             [&, i](State& s) { request(s, i, at, false); });
         r.rule(
-            named("completes", Urgency::local), over(),
-            [i, here](const State& s) { return here(s) && s.port(i).done; },
+            named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
             [this, i, next](State& s) {
               retire(s, i);
               next(s);
@@ -157,11 +167,11 @@ struct Threads {
         break;
       case Opcode::barrier:
         r.rule(
-            named("issues", Urgency::local), over(),
+            named("issues", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
             [&, i](State& s) { request(s, i, at, false); });
         r.rule(
-            named("arrives at", Urgency::local), over(),
+            named("arrives at"), over(),
             [i, here](const State& s) {
               return here(s) && s.port(i).done && s.context(i).phase == Phase::running;
             },
@@ -170,11 +180,11 @@ struct Threads {
               s.context(i).phase = Phase::waiting;
             });
         r.rule(
-            named("departs from", Urgency::local), over(),
+            named("departs from", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
             [&, i](State& s) { request(s, i, at, true); });
         r.rule(
-            named("completes", Urgency::local), over(),
+            named("completes"), over(),
             [i, here](const State& s) {
               return here(s) && s.port(i).done && s.context(i).phase == Phase::departing;
             },
@@ -185,30 +195,29 @@ struct Threads {
             });
         break;
       case Opcode::move:
-        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
           assign(s, i, at.destination, operand(s, i, at.a));
           next(s);
         });
         break;
       case Opcode::arithmetic:
-        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
           assign(s, i, at.destination, compute(k, at.arithmetic, operand(s, i, at.a), operand(s, i, at.b)));
           next(s);
         });
         break;
       case Opcode::branch:
-        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
               [&] { go(s, i, self, at.target); }, [&] { next(s); });
         });
         break;
       case Opcode::jump:
-        r.rule(named("executes", Urgency::local), over(), idle,
-               [&, i](State& s) { go(s, i, self, at.target); });
+        r.rule(named("executes"), over(), idle, [&, i](State& s) { go(s, i, self, at.target); });
         break;
       case Opcode::assertion:
-        r.rule(named("executes", Urgency::local), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
               [&] {

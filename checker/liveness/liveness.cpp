@@ -1,0 +1,216 @@
+#include "checker/liveness/liveness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+ExploreOptions explore_options(const LivenessOptions& options) {
+  ExploreOptions explore;
+  explore.memory_limit = options.limits.memory;
+  explore.time_limit = options.limits.time;
+  explore.interrupted = options.limits.interrupted;
+  explore.progress = options.on_progress;
+  return explore;
+}
+
+class Judge {
+ public:
+  Judge(LivenessRun& run, const StateGraph& graph, const LivenessOptions& options)
+      : run_(run), graph_(graph), options_(options) {}
+
+  void judge() {
+    if (!explored()) return;
+    if (stuck()) return;
+    const Program& program = *run_.subject.program;
+    if (std::any_of(program.threads.begin(), program.threads.end(), never_ends)) {
+      endless(program);
+    } else {
+      ending();
+    }
+  }
+
+ private:
+  void keep(Termination termination, TraceEnd end, std::string what, const std::vector<StateNumber>& path,
+            const std::vector<std::size_t>& loop) {
+    run_.termination = termination;
+    run_.message = what;
+    if (!options_.traces) return;
+    run_.counterexample =
+        record(run_.subject, graph_.model(), graph_.trace(path, loop), end, std::move(what));
+    if (!loop.empty()) run_.counterexample->loop_start = path.size() - 1;
+  }
+
+  bool explored() {
+    switch (graph_.verdict()) {
+      case Verdict::invariant:
+        keep(Termination::unsafe, TraceEnd::invariant,
+             graph_.model().invariants().at(static_cast<std::size_t>(graph_.violated())),
+             graph_.path_to(graph_.bad()), {});
+        return false;
+      case Verdict::interrupted:
+        run_.termination = Termination::interrupted;
+        run_.message = "interrupted";
+        return false;
+      case Verdict::out_of_memory:
+        run_.termination = Termination::inconclusive;
+        run_.message = "out of memory";
+        return false;
+      case Verdict::out_of_time:
+        run_.termination = Termination::inconclusive;
+        run_.message = "out of time";
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  bool stuck() {
+    for (StateNumber s = 0; s < graph_.states(); ++s) {
+      if (!graph_.is_stuck(s)) continue;
+      keep(Termination::deadlock, TraceEnd::deadlock, "", graph_.path_to(s), {});
+      return true;
+    }
+    return false;
+  }
+
+  // The first state that cannot reach an end, with a loop that it is caught in where there is a fair one.
+  bool trapped(bool by_owed_steps) {
+    const std::vector<bool> can_end = states_that_can_end(graph_, by_owed_steps);
+    const auto first = std::find(can_end.begin(), can_end.end(), false);
+    if (first == can_end.end()) return false;
+    CycleQuestion caught;
+    caught.fairness = options_.fairness;
+    caught.within = [&](StateNumber s) { return !can_end[s]; };
+    if (by_owed_steps) caught.within = nullptr;
+    if (const auto lasso = find_fair_cycle(graph_, caught)) {
+      keep(Termination::trap, TraceEnd::cycle, "no run from here on ends", lasso->stem, lasso->loop);
+    } else {
+      const auto at = static_cast<StateNumber>(first - can_end.begin());
+      keep(Termination::trap, TraceEnd::state, "no run from here on ends", graph_.path_to(at), {});
+    }
+    return true;
+  }
+
+  void ending() {
+    if (options_.by_paths) {
+      trapped(true);
+      return;
+    }
+    // A trap that only an unfair scheduler keeps closed is none: a fair run has to be caught in it.
+    const std::vector<bool> can_end = states_that_can_end(graph_, false);
+    CycleQuestion question;
+    question.fairness = options_.fairness;
+    question.within = [&](StateNumber s) { return !can_end[s]; };
+    if (std::find(can_end.begin(), can_end.end(), false) != can_end.end()) {
+      if (const auto lasso = find_fair_cycle(graph_, question)) {
+        keep(Termination::trap, TraceEnd::cycle, "no run from here on ends", lasso->stem, lasso->loop);
+        return;
+      }
+    }
+    question.within = nullptr;
+    if (const auto lasso = find_fair_cycle(graph_, question)) {
+      keep(Termination::livelock, TraceEnd::cycle, "a fair run that never ends", lasso->stem, lasso->loop);
+    }
+  }
+
+  void endless(const Program& program) {
+    run_.termination = Termination::progresses;
+    const auto progresses = [&](StateNumber s, std::size_t t) {
+      return (((graph_.facts(s).progressing | graph_.facts(s).ended) >> t) & 1U) != 0;
+    };
+    const auto some_progress = [&](StateNumber s) { return graph_.facts(s).progressing != 0; };
+    if (const auto lasso = always_eventually(graph_, options_.fairness, some_progress)) {
+      keep(Termination::livelock, TraceEnd::cycle, "nobody gets on", lasso->stem, lasso->loop);
+      return;
+    }
+    for (std::size_t t = 0; t < program.threads.size(); ++t) {
+      if (!has_section(program, static_cast<int>(t))) continue;
+      const auto lasso =
+          always_eventually(graph_, options_.fairness, [&](StateNumber s) { return progresses(s, t); });
+      if (!lasso) continue;
+      keep(Termination::starvation, TraceEnd::cycle, program.threads[t].name + " never gets on", lasso->stem,
+           lasso->loop);
+      return;
+    }
+  }
+
+  [[nodiscard]] static bool has_section(const Program& program, int thread) {
+    return std::any_of(program.sections.begin(), program.sections.end(), [&](const Section& section) {
+      return std::any_of(section.stretches.begin(), section.stretches.end(),
+                         [&](const Stretch& stretch) { return stretch.thread == thread; });
+    });
+  }
+
+  LivenessRun& run_;
+  const StateGraph& graph_;
+  const LivenessOptions& options_;
+};
+
+}  // namespace
+
+std::string_view word(Termination termination) {
+  constexpr std::array<std::string_view, 10> words{"terminates",  "unsafe",     "deadlock",   "trap",
+                                                   "livelock",    "starvation", "progresses", "inconclusive",
+                                                   "interrupted", "error"};
+  return words.at(static_cast<std::size_t>(termination));
+}
+
+bool never_ends(const Thread& thread) {
+  // Backwards from the end.
+  const std::size_t n = thread.code.size();
+  std::vector<bool> ends(n + 1, false);
+  ends[n] = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t pc = n; pc-- > 0;) {
+      const Instruction& i = thread.code[pc];
+      const bool jumps = i.opcode == Opcode::jump || i.opcode == Opcode::branch;
+      const bool now =
+          (i.opcode != Opcode::jump && ends[pc + 1]) || (jumps && ends[static_cast<std::size_t>(i.target)]);
+      changed |= now != ends[pc];
+      ends[pc] = now;
+    }
+  }
+  return !ends[0];
+}
+
+std::optional<Lasso> always_eventually(const StateGraph& graph, CycleFairness fairness,
+                                       const std::function<bool(StateNumber)>& goal) {
+  CycleQuestion question;
+  question.fairness = fairness;
+  question.within = [&](StateNumber s) { return !goal(s); };
+  return find_fair_cycle(graph, question);
+}
+
+LivenessRun judge_termination(const Subject& subject, const LivenessOptions& options) {
+  LivenessRun run;
+  run.subject = subject;
+  run.subject.options.reductions = {subject.options.reductions.local, false, false, false};
+  try {
+    const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
+    run.rules = model->rules();
+    const StateGraph graph(*model, explore_options(options));
+    run.states = graph.states();
+    run.edges = graph.edges();
+    run.memory = graph.memory();
+    run.fired = graph.fired();
+    Judge(run, graph, options).judge();
+    run.seconds = graph.seconds();
+  } catch (...) {
+    const RunError error =
+        describe_error(std::current_exception(), subject.program ? *subject.program : Program{});
+    run.termination = error.status == RunStatus::error ? Termination::error : Termination::inconclusive;
+    run.message = error.message;
+  }
+  return run;
+}
+
+}  // namespace lockstep

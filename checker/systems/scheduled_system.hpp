@@ -1,0 +1,87 @@
+// Building the model of a program under a scheduler on one memory system. Included by a translation unit of
+// the memory system's own.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "checker/scheduling/setup.hpp"
+#include "checker/systems/program_system.hpp"
+#include "spec/program/scheduled.hpp"
+#include "spec/scheduler/progress_models.hpp"
+#include "spec/scheduler/waiting_policies.hpp"
+
+namespace lockstep {
+
+// Sizes together with the order of work-groups.
+template <class Sizes>
+struct ScheduledSizesOf;
+template <class Capacities, class... Tags>
+struct ScheduledSizesOf<SizesWithin<Capacities, Tags...>> {
+  using type = SizesWithin<Capacities, Tags..., OrderTag>;
+};
+template <class Info>
+using ScheduledSizes = typename ScheduledSizesOf<typename Info::template Sizes<FullCapacities>>::type;
+
+template <class Info, template <class> class Scheduler>
+class ModelOfScheduled final
+    : public CompiledModel<ScheduledSystem<Info, Scheduler, Concrete<ScheduledSizes<Info>>>, ProgramModel> {
+ public:
+  using K = Concrete<ScheduledSizes<Info>>;
+  using Sys = ScheduledSystem<Info, Scheduler, K>;
+  using CompiledModel<Sys, ProgramModel>::CompiledModel;
+
+  [[nodiscard]] std::int32_t final_register(const std::uint64_t* state, int thread,
+                                            int index) const override {
+    return this->load(state)
+        .machine.context(K::template constant<ThreadTag>(thread))
+        .registers(K::template constant<RegisterTag>(index))
+        .v;
+  }
+  [[nodiscard]] std::int32_t final_location(const std::uint64_t* state, int index) const override {
+    const Location& location = this->system().program().locations[static_cast<std::size_t>(index)];
+    return this->system().final_value(this->load(state), location).v;
+  }
+  [[nodiscard]] StateFacts facts(const std::uint64_t* packed) const override {
+    const auto state = this->load(packed);
+    return facts_of<K>(this->system().program(), state.machine,
+                       [&](auto i) { return this->system().owes(state, i); });
+  }
+};
+
+template <class Info, template <class> class Scheduler>
+std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> program,
+                                                 const PlacementTable& placement,
+                                                 const SystemOptions& options) {
+  const SystemEntry& entry = find_system(Info::name);
+  using Model = ModelOfScheduled<Info, Scheduler>;
+  using K = typename Model::K;
+  auto memory_sizes = sizes_for<Info>(*program, placement, options, entry);
+  ScheduledSizes<Info> sizes;
+  memory_sizes.visit([&]<class Tag>(Tag, int size) { sizes.template set<Tag>(size); });
+  sizes.template set<OrderTag>(std::max(1, placement.cus));
+  WorkGroupOrder<K> order{};
+  for (std::size_t w = 0; w < order.image.size(); ++w) order.image[w] = static_cast<std::uint8_t>(w);
+  typename Model::Sys system(kind_for(sizes, *program, options), placed<K>(placement), order, program,
+                             *options.scheduler, fault_mask(entry, options.faults),
+                             variant_index(entry, options.variant));
+  const Reductions local_only{options.reductions.local, false, false, false};
+  return std::make_unique<Model>(std::move(system), local_only, instruction_text(std::move(program)));
+}
+
+template <class Info>
+std::unique_ptr<ProgramModel> build_scheduled_model(std::shared_ptr<const Program> program,
+                                                    const SystemOptions& options) {
+  constexpr bool performs_at_once = requires {
+    requires Info::performs_at_once;
+  };
+  const PlacementTable placement = place(*program);
+  check_setup(*options.scheduler, placement.cus, performs_at_once, Info::name);
+  if constexpr (performs_at_once) {
+    if (options.scheduler->is_policy)
+      return model_of_scheduled<Info, WaitingPolicies>(std::move(program), placement, options);
+  }
+  return model_of_scheduled<Info, ProgressModels>(std::move(program), placement, options);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,424 @@
+// Waiting policies: how a GPU's hardware runs more work-groups than it has room for, and what it does with
+// those that wait for a value.
+//
+// A work-group holds a slot of a CU from its dispatch until it ends or has been switched out. When a waiting
+// atomic fails, its work-group is put down at the synchronization monitor (SyncMon) with its condition, an
+// address and the value expected there; it is stalled, keeping its slot, and is switched out when somebody
+// else is ready to run and no slot is free ("we context switch out a WG only if there are other WGs ready",
+// IV.B). The SyncMon compares what atomics write to monitored addresses with the conditions and resumes all
+// or one of those that wait for the value. What a full SyncMon cannot hold goes to the Monitor Log, from
+// where the command processor (CP) takes it, and checks it against memory from time to time.
+//
+// Source: Dutu et al., "Independent Forward Progress of Work-groups", 2020: IV.C (Timeout, MonRS-All,
+// MonR-All), IV.D (waiting atomics, MonNR-All), IV.E (MonNR-One), V (AWG). Times are not modelled: an
+// interval or a predicted stall period ends some time, never at once for certain. Assumptions of ours:
+//  - With the separate wait instruction (MonRS, MonR) a failed atomic is followed by arming the monitor as a
+//    step of its own, which looks at no value: "the SyncMon can observe the lock release first" (IV.C).
+//  - "resumes one" takes the one that has waited longest: the list has a head and a tail (V.C).
+//  - A condition that is met while its work-group is being switched out is remembered until it is out.
+//  - Addresses are blocks and words; a monitored bit is that of a cache line (V.B), hence of a block.
+//  - A waiting work-group whose monitored bit is cleared by somebody else's wake-up stays in the SyncMon; the
+//    bit is set again when a waiter on that block registers.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include "spec/program/machine.hpp"
+#include "spec/scheduler/setup.hpp"
+
+namespace lockstep {
+
+// What a work-group is doing, as the dispatcher and the CP see it.
+enum class WorkGroupStatus : std::uint8_t {
+  ready,     // waits for a slot: not yet dispatched, or to be resumed
+  running,   // holds a slot and executes
+  arming,    // its atomic has failed; the wait instruction is next
+  stalled,   // holds a slot and waits
+  leaving,   // is being switched out
+  switched,  // waits, and holds nothing
+};
+BOOST_DESCRIBE_ENUM(WorkGroupStatus, ready, running, arming, stalled, leaving, switched)
+
+// Where a waiting work-group is put down.
+enum class WaitingPlace : std::uint8_t { nowhere, sync_mon, log, cp };
+BOOST_DESCRIBE_ENUM(WaitingPlace, nowhere, sync_mon, log, cp)
+
+template <class K>
+struct WaitingPolicies {
+  using Bool = typename K::Bool;
+  using Value = typename K::Value;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using WorkGroup = typename K::template Ix<WorkGroupTag>;
+  using Block = typename K::template Ix<BlockTag>;
+  using Word = typename K::template Ix<WordTag>;
+  using Place = typename K::template Int<0, WorkGroupTag::capacity>;
+  using Status = WorkGroupStatus;
+
+  struct Context {
+    typename K::template Enum<WorkGroupStatus> status;
+    Place turn;     // of those that are ready: how many go first
+    Bool notified;  // while it is being switched out: it will be ready
+    // The condition of its last waiting atomic.
+    typename K::template Enum<WaitingPlace> place;
+    Place arrived;  // of those in the same place: how many came before
+    Block block;
+    Word word;
+    Value expected;
+    Bool resumed;  // its condition was met (fault no-recheck only)
+    BOOST_DESCRIBE_CLASS(Context, (),
+                         (status, turn, notified, place, arrived, block, word, expected, resumed), (), ())
+  };
+  struct State {
+    typename K::template Table<Context, WorkGroupTag> group;
+    typename K::template Table<Bool, ThreadTag> waits;  // the request at the port is a waiting atomic's
+    typename K::template Table<Bool, BlockTag> monitored;
+    typename K::template Int<0, WorkGroupTag::capacity> slots;
+    typename K::template Int<0, WorkGroupTag::capacity> to_take;
+    Bool resumes_one;  // AWG's prediction, which may be wrong
+    BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one), (), ())
+  };
+  static constexpr bool observes = true;
+
+  const K& k;
+  const Machine<K>& machine;
+  const WorkGroupOrder<K>& order_of;
+  SchedulerSetup setup;
+
+  void start(State& s, int slots) const {
+    s.slots = slots == 0 ? k.extent(work_groups) : slots;
+    s.to_take = setup.taken;
+    // Dispatched in the order of their ids.
+    k.for_each(work_groups, [&](WorkGroup w) {
+      s.group(w).turn = k.count(work_groups, [&](WorkGroup v) { return order_of(v) < order_of(w); });
+    });
+  }
+
+  [[nodiscard]] Bool may_issue(const State& s, ThreadIx i) const {
+    return machine.is_host(i) || s.group(machine.work_group_of(i)).status == Status::running;
+  }
+  // A CU executes all that is resident.
+  template <class Live>
+  [[nodiscard]] Bool owes(const State&, ThreadIx, Live&&) const {
+    return true;
+  }
+  void issued(State& s, ThreadIx i, bool waits) const { s.waits(i) = waits; }
+
+  // Whether the thread need not look again, because of a fault; asked for a request just issued.
+  [[nodiscard]] Bool skips(const State& s, ThreadIx i) const {
+    return Bool(setup.has(SchedulerFault::no_recheck)) && s.waits(i) &&
+           s.group(machine.work_group_of(i)).resumed;
+  }
+  void skipped(State& s, ThreadIx i) const {
+    s.group(machine.work_group_of(i)).resumed = false;
+    s.waits(i) = false;
+  }
+
+  // Thread i's request has just been performed: the word held `old` and holds `now`.
+  template <class Request>
+  void performed(State& s, ThreadIx i, const Request& q, const Value& old, const Value& now) const {
+    const Bool writes =
+        q.operation == Operation::store ||
+        (q.operation == Operation::rmw && (!(q.function == RmwFunction::compare_swap) || old == q.a));
+    const Bool atomic = !(q.order == Order::plain);
+    const Bool accesses = !(q.operation == Operation::fence);
+    const Bool seen = accesses && (atomic || Bool(setup.readings.observes_plain_stores)) &&
+                      (writes || Bool(setup.policy == WaitingPolicy::mon_rs_all));
+    k.when(seen, [&] { observe(s, q.block, q.word, old, now); });
+    const Value expected =
+        k.select(q.operation == Operation::load || q.function == RmwFunction::compare_swap, q.a, q.b);
+    k.when(s.waits(i) && !(old == expected) && !machine.is_host(i),
+           [&] { fails(s, machine.work_group_of(i), q.block, q.word, expected); });
+    s.waits(i) = false;
+  }
+
+  // `part(state)` is the scheduler's part; `live(state, w)`; `holds(state, b, w, v)`: memory holds the value.
+  template <class Rules, class Part, class Live, class Holds>
+  void rules(Rules& r, Part part, Live live, Holds holds) const {
+    r.rule(
+        Rule{.name = "is dispatched or resumed", .unit = "dispatcher", .source = "V.B (6, 8)"},
+        over(work_groups),
+        [this, part, live](const auto& s, WorkGroup w) {
+          const State& own = part(s);
+          const auto ready = [&](WorkGroup v) { return live(s, v) && own.group(v).status == Status::ready; };
+          const Bool first = Bool(setup.readings.any_order) || k.forall(work_groups, [&](WorkGroup v) {
+            return !ready(v) || v == w || own.group(w).turn < own.group(v).turn;
+          });
+          return ready(w) && first && has_free_slot(own, s, live);
+        },
+        [this, part](auto& s, WorkGroup w) {
+          State& own = part(s);
+          leave_queue(own, w);
+          own.group(w).status = Status::running;
+        });
+    r.rule(
+        Rule{.name = "arms the SyncMon", .unit = "work-group", .source = "IV.C, Fig. 10 (a), l. 17"},
+        over(work_groups),
+        [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::arming; },
+        [this, part](auto& s, WorkGroup w) { put_down(part(s), w); });
+    r.rule(
+        Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
+        [this, part, live](const auto& s, WorkGroup w) {
+          const State& own = part(s);
+          const auto ready = [&](WorkGroup v) { return live(s, v) && own.group(v).status == Status::ready; };
+          return own.group(w).status == Status::stalled && k.exists(work_groups, ready) &&
+                 !has_free_slot(own, s, live) && Bool(switches_out());
+        },
+        [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
+    r.rule(
+        Rule{.name = "has been switched out", .unit = "CP", .source = "V.B (7)"}, over(work_groups),
+        [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::leaving; },
+        [this, part](auto& s, WorkGroup w) {
+          State& own = part(s);
+          k.when(
+              own.group(w).notified,
+              [&] {
+                own.group(w).notified = false;
+                make_ready(own, w);
+              },
+              [&] { own.group(w).status = Status::switched; });
+        });
+    r.rule(
+        Rule{.name = "times out", .unit = "dispatcher", .source = "IV.C ii, IV.E, V.A"}, over(work_groups),
+        [this, part](const auto& s, WorkGroup w) {
+          const auto status = part(s).group(w).status;
+          return (Bool(setup.timeouts != Timeouts::none) && status == Status::stalled) ||
+                 (Bool(setup.timeouts == Timeouts::all) && status == Status::switched);
+        },
+        [this, part](auto& s, WorkGroup w) {
+          State& own = part(s);
+          k.when(
+              Bool(setup.readings.expiry_switches_out) && own.group(w).status == Status::stalled,
+              [&] { own.group(w).status = Status::leaving; },
+              [&] {
+                forget(own, w);
+                wake(own, w);
+              });
+        });
+    r.rule(
+        Rule{.name = "is taken off its CU",
+             .unit = "kernel scheduler",
+             .source = "VI",
+             .fairness = Fairness::optional},
+        over(work_groups),
+        [part, live](const auto& s, WorkGroup w) {
+          const State& own = part(s);
+          const auto status = own.group(w).status;
+          return own.to_take > 0 && live(s, w) && !(status == Status::ready) &&
+                 !(status == Status::leaving) && !(status == Status::switched);
+        },
+        [this, part](auto& s, WorkGroup w) {
+          State& own = part(s);
+          own.to_take = own.to_take - 1;
+          own.slots = own.slots - 1;
+          // Who was executing goes on as soon as there is a slot; who was about to wait, looks again.
+          k.when(own.group(w).status != Status::stalled,
+                 [&] { own.group(w).notified = Bool(!setup.has(SchedulerFault::switch_out_waits)); });
+          own.group(w).status = Status::leaving;
+        });
+    if (setup.policy != WaitingPolicy::awg) return;
+    r.rule(
+        Rule{
+            .name = "predicts otherwise", .unit = "SyncMon", .source = "V.A", .fairness = Fairness::optional},
+        over(), [](const auto&) { return Bool(true); },
+        [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
+    r.rule(
+        Rule{.name = "is taken from the Monitor Log", .unit = "CP", .source = "V.B"}, over(work_groups),
+        [part](const auto& s, WorkGroup w) {
+          const Context& c = part(s).group(w);
+          return c.place == WaitingPlace::log && c.arrived == 0;
+        },
+        [this, part](auto& s, WorkGroup w) {
+          State& own = part(s);
+          forget(own, w);
+          if (!setup.has(SchedulerFault::drained_entry_lost)) put_at(own, w, WaitingPlace::cp);
+        });
+    r.rule(
+        Rule{.name = "has its condition checked", .unit = "CP", .source = "V.B (9)"}, over(work_groups),
+        [this, part, holds](const auto& s, WorkGroup w) {
+          const Context& c = part(s).group(w);
+          return c.place == WaitingPlace::cp && holds(s, c.block, c.word, c.expected) &&
+                 Bool(!setup.has(SchedulerFault::condition_not_checked));
+        },
+        [this, part](auto& s, WorkGroup w) {
+          forget(part(s), w);
+          wake(part(s), w);
+        });
+  }
+
+ private:
+  [[nodiscard]] bool waits_at_all() const { return setup.policy != WaitingPolicy::busy_waiting; }
+  [[nodiscard]] bool switches_out() const { return waits_at_all(); }
+  [[nodiscard]] bool has_wait_instruction() const {
+    return setup.policy == WaitingPolicy::mon_rs_all || setup.policy == WaitingPolicy::mon_r_all ||
+           setup.has(SchedulerFault::arms_late);
+  }
+  [[nodiscard]] bool has_monitor() const { return setup.policy >= WaitingPolicy::mon_rs_all; }
+
+  template <class Whole, class Live>
+  [[nodiscard]] Bool has_free_slot(const State& own, const Whole& s, const Live& live) const {
+    return k.count(work_groups, [&](WorkGroup v) { return holds_slot(own, v) && live(s, v); }) < own.slots;
+  }
+  [[nodiscard]] Bool holds_slot(const State& s, WorkGroup w) const {
+    const auto status = s.group(w).status;
+    return status == Status::running || status == Status::arming || status == Status::stalled ||
+           status == Status::leaving ||
+           (Bool(setup.has(SchedulerFault::slot_leaked)) && status == Status::switched);
+  }
+
+  // A waiting atomic of the work-group has read another value than the one it expects.
+  void fails(State& s, WorkGroup w, Block b, Word word, const Value& expected) const {
+    if (!waits_at_all()) return;
+    Context& c = s.group(w);
+    c.block = b;
+    c.word = word;
+    c.expected = expected;
+    if (has_wait_instruction()) {
+      c.status = Status::arming;
+    } else {
+      put_down(s, w);
+    }
+  }
+
+  // The work-group is put down where there is room, and waits; where there is none, it goes on and tries
+  // again (V.A, "Mesa program semantics").
+  void put_down(State& s, WorkGroup w) const {
+    if (!has_monitor()) {
+      s.group(w).status = Status::stalled;
+      return;
+    }
+    k.when(
+        fits_sync_mon(s, w),
+        [&] {
+          put_at(s, w, WaitingPlace::sync_mon);
+          k.at(blocks, s.group(w).block, [&](Block b) { s.monitored(b) = true; });
+          s.group(w).status = Status::stalled;
+        },
+        [&] { put_in_log(s, w); });
+  }
+  [[nodiscard]] Bool fits_sync_mon(const State& s, WorkGroup w) const {
+    if (setup.policy != WaitingPolicy::awg) return true;
+    const auto there = [&](WorkGroup v) { return s.group(v).place == WaitingPlace::sync_mon; };
+    // Conditions are counted by the first work-group that waits on each.
+    const auto heads = [&](WorkGroup v) {
+      return there(v) && k.forall(work_groups, [&](WorkGroup u) {
+        return !there(u) || !same_condition(s, u, v) || !(s.group(u).arrived < s.group(v).arrived);
+      });
+    };
+    const Bool known =
+        k.exists(work_groups, [&](WorkGroup v) { return there(v) && same_condition(s, v, w); });
+    Bool fits(true);
+    if (setup.conditions > 0)
+      fits = fits && (known || k.count(work_groups, heads) < typename K::Number(setup.conditions));
+    if (setup.waiters > 0) fits = fits && k.count(work_groups, there) < typename K::Number(setup.waiters);
+    return fits;
+  }
+  void put_in_log(State& s, WorkGroup w) const {
+    const auto logged = [&](WorkGroup v) { return s.group(v).place == WaitingPlace::log; };
+    const Bool room = k.count(work_groups, logged) < typename K::Number(setup.log_entries);
+    const auto enter = [&] {
+      put_at(s, w, WaitingPlace::log);
+      s.group(w).status = Status::stalled;
+    };
+    if (setup.has(SchedulerFault::log_overwritten)) {
+      k.when(!room, [&] {
+        k.for_each(work_groups, [&](WorkGroup v) {
+          k.when(logged(v), [&] {
+            k.when(
+                s.group(v).arrived == 0, [&] { s.group(v).place = WaitingPlace::nowhere; },
+                [&] { s.group(v).arrived = s.group(v).arrived - 1; });
+          });
+        });
+      });
+      enter();
+    } else {
+      k.when(room, enter, [&] { s.group(w).status = Status::running; });
+    }
+  }
+  void put_at(State& s, WorkGroup w, WaitingPlace place) const {
+    s.group(w).arrived = k.count(work_groups, [&](WorkGroup v) { return s.group(v).place == place; });
+    s.group(w).place = place;
+  }
+  // Takes the work-group from where it is put down.
+  void forget(State& s, WorkGroup w) const {
+    const auto place = s.group(w).place;
+    const auto arrived = s.group(w).arrived;
+    k.for_each(work_groups, [&](WorkGroup v) {
+      k.when(!(place == WaitingPlace::nowhere) && s.group(v).place == place && arrived < s.group(v).arrived,
+             [&] { s.group(v).arrived = s.group(v).arrived - 1; });
+    });
+    s.group(w).place = WaitingPlace::nowhere;
+    s.group(w).arrived = 0;
+  }
+
+  [[nodiscard]] Bool same_condition(const State& s, WorkGroup v, WorkGroup w) const {
+    const Context& a = s.group(v);
+    const Context& b = s.group(w);
+    if (setup.readings.hashed_conditions) return true;
+    return a.block == b.block && a.word == b.word && a.expected == b.expected;
+  }
+
+  // The SyncMon sees an access to a word that holds `now` after it.
+  void observe(State& s, Block b, Word word, const Value& old, const Value& now) const {
+    const Value value = setup.has(SchedulerFault::compares_old_value) ? old : now;
+    const auto met = [&](const State& in, WorkGroup w) {
+      const Context& c = in.group(w);
+      const Bool there = c.place == WaitingPlace::sync_mon;
+      if (setup.readings.hashed_conditions) return there;
+      const Bool address = there && c.block == b && c.word == word;
+      return setup.policy == WaitingPolicy::mon_rs_all ? address : address && c.expected == value;
+    };
+    if (!has_monitor()) return;
+    const Bool monitored = k.pick(blocks, b, [&](Block i) { return s.monitored(i); });
+    k.when(monitored && k.exists(work_groups, [&](WorkGroup w) { return met(s, w); }), [&] {
+      const State before = s;
+      const auto resumed = [&](WorkGroup w) {
+        const Bool first = k.forall(work_groups, [&](WorkGroup v) {
+          return !met(before, v) || !(before.group(v).arrived < before.group(w).arrived);
+        });
+        return met(before, w) && (!resumes_one(before) || first);
+      };
+      k.for_each(work_groups, [&](WorkGroup w) {
+        k.when(resumed(w), [&] {
+          forget(s, w);
+          wake(s, w);
+        });
+      });
+      // "the monitored bit is cleared" (V.B); MonNR-One "continues to monitor the same condition" (IV.E).
+      if (!setup.readings.keeps_monitoring && setup.policy != WaitingPolicy::mon_nr_one) {
+        k.at(blocks, b, [&](Block i) { s.monitored(i) = false; });
+      }
+    });
+  }
+  [[nodiscard]] Bool resumes_one(const State& s) const {
+    return Bool(setup.policy == WaitingPolicy::mon_nr_one) ||
+           (Bool(setup.policy == WaitingPolicy::awg) && s.resumes_one);
+  }
+
+  // The work-group may execute again, wherever it is.
+  void wake(State& s, WorkGroup w) const {
+    const auto status = s.group(w).status;
+    const Bool stalled = status == Status::stalled;
+    const Bool leaving = status == Status::leaving;
+    const Bool switched = status == Status::switched;
+    if (setup.has(SchedulerFault::no_recheck)) s.group(w).resumed = true;
+    k.when(stalled, [&] { s.group(w).status = Status::running; });
+    k.when(leaving, [&] { s.group(w).notified = Bool(!setup.has(SchedulerFault::wake_up_dropped)); });
+    if (!setup.has(SchedulerFault::ready_lost)) k.when(switched, [&] { make_ready(s, w); });
+  }
+  void make_ready(State& s, WorkGroup w) const {
+    s.group(w).turn = k.count(work_groups, [&](WorkGroup v) { return in_queue(s, v); });
+    s.group(w).status = Status::ready;
+  }
+  void leave_queue(State& s, WorkGroup w) const {
+    const auto turn = s.group(w).turn;
+    k.for_each(work_groups, [&](WorkGroup v) {
+      k.when(in_queue(s, v) && turn < s.group(v).turn, [&] { s.group(v).turn = s.group(v).turn - 1; });
+    });
+    s.group(w).turn = 0;
+  }
+  [[nodiscard]] Bool in_queue(const State& s, WorkGroup w) const {
+    return s.group(w).status == Status::ready;
+  }
+};
+
+}  // namespace lockstep
