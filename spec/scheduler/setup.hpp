@@ -90,7 +90,8 @@ struct WaitingReadings {
   bool keeps_monitoring = false;       // the monitored bit survives a wake-up (V.B clears it)
   bool hashed_conditions = false;      // conditions are compared by a hash that collides (V.C)
   bool observes_plain_stores = false;  // not only atomics (V.B: "subsequent atomic operations")
-  bool expiry_switches_out = false;    // a stalled work-group whose time is up is switched out, not resumed
+  bool expiry_resumes = false;         // a stalled work-group whose time is up tries again though others are
+                                       // ready for its slot; else it is switched out then (IV.B)
   bool any_order = false;              // of the ready queue; else first come, first served
 };
 

@@ -158,10 +158,7 @@ struct WaitingPolicies {
     r.rule(
         Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
         [this, part, live](const auto& s, WorkGroup w) {
-          const State& own = part(s);
-          const auto ready = [&](WorkGroup v) { return live(s, v) && own.group(v).status == Status::ready; };
-          return own.group(w).status == Status::stalled && k.exists(work_groups, ready) &&
-                 !has_free_slot(own, s, live) && Bool(switches_out());
+          return part(s).group(w).status == Status::stalled && is_crowded(part(s), s, live);
         },
         [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
     r.rule(
@@ -178,21 +175,18 @@ struct WaitingPolicies {
               [&] { own.group(w).status = Status::switched; });
         });
     r.rule(
-        Rule{.name = "times out", .unit = "dispatcher", .source = "IV.C ii, IV.E, V.A"}, over(work_groups),
-        [this, part](const auto& s, WorkGroup w) {
-          const auto status = part(s).group(w).status;
-          return (Bool(setup.timeouts != Timeouts::none) && status == Status::stalled) ||
+        Rule{.name = "times out", .unit = "dispatcher", .source = "IV.B, IV.C ii, IV.E, V.A"},
+        over(work_groups),
+        [this, part, live](const auto& s, WorkGroup w) {
+          const State& own = part(s);
+          const auto status = own.group(w).status;
+          const Bool resumes = Bool(setup.readings.expiry_resumes) || !is_crowded(own, s, live);
+          return (Bool(setup.timeouts != Timeouts::none) && status == Status::stalled && resumes) ||
                  (Bool(setup.timeouts == Timeouts::all) && status == Status::switched);
         },
         [this, part](auto& s, WorkGroup w) {
-          State& own = part(s);
-          k.when(
-              Bool(setup.readings.expiry_switches_out) && own.group(w).status == Status::stalled,
-              [&] { own.group(w).status = Status::leaving; },
-              [&] {
-                forget(own, w);
-                wake(own, w);
-              });
+          forget(part(s), w);
+          wake(part(s), w);
         });
     r.rule(
         Rule{.name = "is taken off its CU",
@@ -219,7 +213,10 @@ struct WaitingPolicies {
     r.rule(
         Rule{
             .name = "predicts otherwise", .unit = "SyncMon", .source = "V.A", .fairness = Fairness::optional},
-        over(), [](const auto&) { return Bool(true); },
+        over(),
+        [this, live](const auto& s) {
+          return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
+        },
         [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
     r.rule(
         Rule{.name = "is taken from the Monitor Log", .unit = "CP", .source = "V.B"}, over(work_groups),
@@ -247,7 +244,6 @@ struct WaitingPolicies {
 
  private:
   [[nodiscard]] bool waits_at_all() const { return setup.policy != WaitingPolicy::busy_waiting; }
-  [[nodiscard]] bool switches_out() const { return waits_at_all(); }
   [[nodiscard]] bool has_wait_instruction() const {
     return setup.policy == WaitingPolicy::mon_rs_all || setup.policy == WaitingPolicy::mon_r_all ||
            setup.has(SchedulerFault::arms_late);
@@ -257,6 +253,13 @@ struct WaitingPolicies {
   template <class Whole, class Live>
   [[nodiscard]] Bool has_free_slot(const State& own, const Whole& s, const Live& live) const {
     return k.count(work_groups, [&](WorkGroup v) { return holds_slot(own, v) && live(s, v); }) < own.slots;
+  }
+  // Somebody is ready and there is no slot.
+  template <class Whole, class Live>
+  [[nodiscard]] Bool is_crowded(const State& own, const Whole& s, const Live& live) const {
+    return k.exists(work_groups, [&](WorkGroup v) {
+      return live(s, v) && own.group(v).status == Status::ready;
+    }) && !has_free_slot(own, s, live);
   }
   [[nodiscard]] Bool holds_slot(const State& s, WorkGroup w) const {
     const auto status = s.group(w).status;
