@@ -1,4 +1,5 @@
-// `lockstep generate`: enumerates litmus tests over an alphabet.
+// `lockstep generate`: enumerates litmus tests over an alphabet, or, with --progress, programs whose question
+// is whether they terminate.
 #include "checker/generate/generate.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "checker/generate/progress_table.hpp"
 #include "checker/generate/screen.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
@@ -33,6 +35,14 @@ struct Options {
   bool list = false;
   bool count = false;
   bool json = false;
+  // With --progress.
+  bool progress = false;
+  int threads = 0;       // of the programs; 0: of 2 and of 3
+  int instructions = 3;  // at most
+  int locations = 2;
+  int values = 2;
+  unsigned workers = 0;  // 0: as many as the machine runs at once
+  double seconds = 0;    // 0: no limit
 };
 
 struct Count {
@@ -83,15 +93,66 @@ json counts_json(const std::map<std::pair<int, int>, Count>& counts, const Optio
           {"sizes", std::move(sizes)}};
 }
 
-void write_test(const Blueprint& blueprint, const std::string& folder) {
-  const auto test = generate::to_test(blueprint);
-  const std::filesystem::path file = std::filesystem::path(folder) / (test->name + ".litmus");
+void write_test(const LitmusTest& test, const std::string& text, const std::string& folder) {
+  const std::filesystem::path file = std::filesystem::path(folder) / (test.name + ".litmus");
   std::ofstream out(file);
-  out << generate::print_test(*test);
+  out << text;
   if (!out.flush()) throw BadInput(fmt::format("{} cannot be written", file.string()));
 }
 
+// Spaces of 2 and of 3 threads, the smallest first.
+std::vector<generate::ProgressSpace> progress_spaces(const Options& options) {
+  std::vector<generate::ProgressSpace> spaces;
+  for (const int threads : {2, 3}) {
+    if (options.threads != 0 && options.threads != threads) continue;
+    for (int instructions = threads; instructions <= options.instructions; ++instructions)
+      spaces.push_back({threads, instructions, options.locations, options.values});
+  }
+  if (spaces.empty()) {
+    throw BadInput(fmt::format("{} threads have {} instructions or more", options.threads, options.threads),
+                   "--instructions counts those of all threads together");
+  }
+  return spaces;
+}
+
+int run_progress(const Options& options) {
+  LimitOptions limits;
+  limits.threads = options.workers;
+  limits.seconds = options.seconds;
+  generate::ProgressTableOptions table_options;
+  table_options.limits = limits.limits();
+  table_options.workers = table_options.limits.threads;
+  if (!options.folder.empty()) {
+    std::filesystem::create_directories(options.folder);
+    table_options.take = [&](const generate::ProgressProgram& program,
+                             const generate::ProgressVerdicts& verdicts) {
+      const auto test = generate::to_test(program);
+      write_test(*test, generate::print_test(*test, verdicts.expectation()), options.folder);
+    };
+  }
+  ProgressLine progress;
+  std::vector<generate::ProgressTable> tables;
+  for (const generate::ProgressSpace& space : progress_spaces(options)) {
+    if (interrupted()) break;
+    const std::uint64_t candidates = generate::ProgressPrograms(space).candidates();
+    table_options.on_progress = [&](std::uint64_t done) {
+      progress.show(fmt::format("{} threads, {} instructions: {} of {} candidates", space.threads,
+                                space.instructions, done, candidates));
+    };
+    tables.push_back(generate::tabulate(space, table_options));
+    progress.erase();
+    if (!options.json) print_now(generate::table_text(tables.back()) + "\n");
+  }
+  if (options.json) print_now(generate::tables_json(tables).dump(1) + "\n");
+  for (const generate::ProgressTable& table : tables) {
+    for (const std::string& violation : table.violations)
+      print_error("a mistake of lockstep itself: " + violation);
+  }
+  return exit_status(tables);
+}
+
 int run(const Options& options) {
+  if (options.progress) return run_progress(options);
   const Generator generator(options.generate);
   std::optional<RaceModel> model;
   if (!options.model.empty()) model = model_named(options.model);
@@ -110,7 +171,10 @@ int run(const Options& options) {
       }
       ++count.tests;
       if (interrupted()) return;
-      if (!options.folder.empty()) write_test(blueprint, options.folder);
+      if (!options.folder.empty()) {
+        const auto test = generate::to_test(blueprint);
+        write_test(*test, generate::print_test(*test), options.folder);
+      }
       if (options.list && options.json) names.push_back(name_of(blueprint));
       if (options.list && !options.json) print_now(name_of(blueprint) + "\n");
     });
@@ -131,26 +195,56 @@ int run(const Options& options) {
 
 Command add_generate(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("generate", "Enumerate litmus tests from critical cycles");
-  app->add_option("--up-to", options->generate.up_to, "Edges of a cycle, with its extras; 0: no cycles")
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_flag("--straight", options->generate.straight,
-                "Also the programs of 2 threads with 2 operations each");
-  app->add_option("--model", options->model, "Leave out what races under this data-race-free model")
-      ->type_name("M");
-  app->add_option("--output", options->folder, "Write each test to a file in this folder")
+  CLI::App* app = lockstep.add_subcommand("generate", "Enumerate litmus tests");
+  auto* up_to =
+      app->add_option("--up-to", options->generate.up_to, "Edges of a cycle, with its extras; 0: no cycles");
+  up_to->type_name("N")->capture_default_str();
+  auto* straight = app->add_flag("--straight", options->generate.straight,
+                                 "Also the programs of 2 threads with 2 operations each");
+  auto* model =
+      app->add_option("--model", options->model, "Leave out what races under this data-race-free model");
+  model->type_name("M");
+  app->add_option("--output,--out", options->folder, "Write each test to a file in this folder")
       ->type_name("FOLDER");
   auto* list = app->add_flag("--list", options->list, "Print the tests' names");
-  app->add_flag("--count", options->count, "Print how many there are (default)")->excludes(list);
+  auto* count = app->add_flag("--count", options->count, "Print how many there are (default)");
+  count->excludes(list);
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.generate/1");
+  auto* progress = app->add_flag("--progress", options->progress,
+                                 "Instead programs whose question is termination, under each progress model");
+  for (CLI::Option* other : {up_to, straight, model, list, count}) progress->excludes(other);
+  const auto of_progress = [&](CLI::Option* option) { option->needs(progress)->type_name("N"); };
+  of_progress(app->add_option("--threads", options->threads, "Of a program: 2 or 3 (default: both)")
+                  ->check(CLI::IsMember({2, 3}).description("")));
+  of_progress(app->add_option("--instructions", options->instructions,
+                              "Up to so many in all threads of a program together")
+                  ->check(CLI::Range(2, generate::ProgressProgram::most_instructions).description(""))
+                  ->capture_default_str());
+  of_progress(app->add_option("--locations", options->locations, "Up to so many")
+                  ->check(CLI::Range(1, 3).description(""))
+                  ->capture_default_str());
+  of_progress(app->add_option("--values", options->values, "So many, the initial 0 among them")
+                  ->check(CLI::Range(2, 4).description(""))
+                  ->capture_default_str());
+  of_progress(
+      app->add_option("--workers", options->workers, "Threads to judge with (default: all of this machine's)")
+          ->check(CLI::Range(1, 1024).description("")));
+  app->add_option("--timeout", options->seconds, "Time for each table (default: no limit)")
+      ->needs(progress)
+      ->check(CLI::Range(0.001, 1e9).description(""))
+      ->type_name("SECONDS");
   app->footer(
       "Examples:\n"
       "  lockstep generate --up-to 6                        how many there are\n"
       "  lockstep generate --model hrf-indirect --list      the race-free ones up to 4\n"
       "  lockstep generate --model drf --output tests       as files for `lockstep litmus`\n"
+      "  lockstep generate --progress                       tables of who terminates, up to 3\n"
+      "                                                     instructions in all\n"
+      "  lockstep generate --progress --threads 2 --instructions 4\n"
       "\n"
-      "docs/generation.md has the alphabet. Exit status: 0, 2 bad input, 130 interrupted.");
+      "docs/generation.md has the alphabet, docs/progress-tests.md that of --progress (its JSON is of\n"
+      "schema lockstep.generate-progress/1). Exit status: 0, 1 --progress contradicts itself, 2 bad\n"
+      "input, 3 out of time, 130 interrupted.");
   return {app, [options] { return run(*options); }};
 }
 
