@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "checker/litmus/suite.hpp"
 #include "checker/liveness/confirm.hpp"
@@ -12,6 +14,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "spec/sync/catalogue.hpp"
 
 namespace lockstep::cli {
 
@@ -19,6 +22,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> programs;
+  std::vector<std::string> parameters;
+  std::string program_fault;
   std::string system = "sc";
   std::vector<std::string> schedulers;
   std::vector<std::string> settings;
@@ -32,20 +37,68 @@ struct Options {
   LimitOptions limits;
 };
 
-std::vector<std::shared_ptr<const Program>> programs_of(const Options& options,
-                                                        std::vector<std::string>& errors) {
+// A program, and what its file expects of it.
+struct Asked {
+  std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<std::vector<ExpectedProgress>> expected;
+  void add(Program program, std::vector<ExpectedProgress> of_it) {
+    programs.push_back(std::make_shared<const Program>(std::move(program)));
+    expected.push_back(std::move(of_it));
+  }
+};
+
+bool is_sync_program(const std::string& name) {
+  const auto all = sync_programs();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const SyncProgram& one) { return one.name == name.substr(0, name.find('/')); });
+}
+
+Program build_sync_program(const std::string& name, const Options& options) {
+  const auto slash = name.find('/');
+  SyncParameters parameters;
+  if (slash != std::string::npos) parameters.variant = name.substr(slash + 1);
+  parameters.fault = options.program_fault;
+  for (const std::string& text : options.parameters) {
+    const auto equals = text.find('=');
+    int value = 0;
+    const char* const end = text.data() + text.size();
+    const char* const from = equals == std::string::npos ? end : text.data() + equals + 1;
+    const auto read = std::from_chars(from, end, value);
+    if (from == end || read.ec != std::errc{} || read.ptr != end)
+      throw BadInput(fmt::format("'{}' is not a parameter", text), "write NAME=NUMBER, such as threads=3");
+    parameters.values.emplace(text.substr(0, equals), value);
+  }
+  try {
+    return sync_program(name.substr(0, slash)).build(parameters);
+  } catch (const std::invalid_argument& error) {
+    throw BadInput(error.what());
+  }
+}
+
+Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   std::string home;
   try {
     home = litmus_home();
   } catch (const BadInput&) {
   }
-  std::vector<std::string> names = options.programs;
-  if (names.empty()) names.push_back((std::filesystem::path(litmus_home()) / "sync").string());
-  SuiteFiles files = read_tests(names, home, Clients::include);
-  errors = std::move(files.errors);
-  std::vector<std::shared_ptr<const Program>> programs;
-  for (const auto& test : files.tests) programs.push_back(std::make_shared<const Program>(test->program));
-  return programs;
+  Asked asked;
+  std::vector<std::string> files;
+  for (const std::string& name : options.programs) {
+    if (is_sync_program(name) && !std::filesystem::exists(name)) {
+      asked.add(build_sync_program(name, options), {});
+    } else {
+      files.push_back(name);
+    }
+  }
+  if ((!options.parameters.empty() || !options.program_fault.empty()) && asked.programs.empty())
+    throw BadInput("--with and --program-fault are for synchronization programs",
+                   "`lockstep list programs` names them");
+  if (options.programs.empty()) files.push_back((std::filesystem::path(litmus_home()) / "sync").string());
+  if (files.empty()) return asked;
+  SuiteFiles read = read_tests(files, home, Clients::include);
+  errors = std::move(read.errors);
+  for (const auto& test : read.tests) asked.add(test->program, test->expected_progress);
+  return asked;
 }
 
 std::vector<SchedulerSetup> schedulers_of(const Options& options) {
@@ -104,11 +157,27 @@ int confirm(const std::vector<std::shared_ptr<const Program>>& programs, const O
   return any(Agreement::inconclusive) ? 3 : 0;
 }
 
+// Where a verdict, with a slot for everybody and nothing set, is not the file's.
+std::vector<std::string> unexpected(const ProgressTable& table,
+                                    const std::vector<std::vector<ExpectedProgress>>& expected) {
+  std::vector<std::string> differing;
+  for (const ProgressCell& cell : table.cells) {
+    if (!cell.asked || cell.situation != Situation::resident) continue;
+    for (const ExpectedProgress& one : expected[cell.program]) {
+      if (one.scheduler != cell.scheduler || one.verdict == word(cell.run.termination)) continue;
+      differing.push_back(fmt::format("{} under {}: {}, expected {} (line {})",
+                                      table.programs[cell.program]->name, cell.scheduler,
+                                      word(cell.run.termination), one.verdict, one.place.line));
+    }
+  }
+  return differing;
+}
+
 int run(const Options& options) {
   std::vector<std::string> errors;
-  auto programs = programs_of(options, errors);
+  Asked asked = programs_of(options, errors);
   for (const std::string& error : errors) print_error(error);
-  if (options.confirm) return confirm(programs, options);
+  if (options.confirm) return confirm(asked.programs, options);
   TableOptions table_options;
   table_options.system = subject_named(options.system);
   table_options.system.options.reductions = reductions_without(options.unreduced);
@@ -120,8 +189,9 @@ int run(const Options& options) {
     progress.show(fmt::format("{} of {} questions", done, all));
   };
   const ProgressTable table =
-      fill(std::move(programs), schedulers_of(options), situations_of(options), table_options);
+      fill(std::move(asked.programs), schedulers_of(options), situations_of(options), table_options);
   progress.erase();
+  const std::vector<std::string> differing = unexpected(table, asked.expected);
   std::vector<const LivenessRun*> runs;
   for (const ProgressCell& cell : table.cells) {
     if (cell.asked) runs.push_back(&cell.run);
@@ -145,8 +215,14 @@ int run(const Options& options) {
           fmt::format("Trace written to {0}: `lockstep replay {0}` fires it again.", options.trace_file));
     }
   }
+  for (const std::string& text : differing) print_error(text);
   if (!errors.empty()) return 2;
-  return exit_status(runs, table.interrupted);
+  // Files that say what they expect are judged by that.
+  const bool judged = std::all_of(asked.expected.begin(), asked.expected.end(),
+                                  [](const auto& expected) { return !expected.empty(); });
+  const int status = exit_status(runs, table.interrupted);
+  if (status == 1 && judged) return differing.empty() ? 0 : 1;
+  return status == 0 && !differing.empty() ? 1 : status;
 }
 
 }  // namespace
@@ -154,7 +230,11 @@ int run(const Options& options) {
 Command add_progress(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("progress", "Ask whether programs terminate under schedulers");
-  add_list(*app, "PROGRAMS", options->programs, "Files, folders or names (default: litmus/sync)");
+  app->add_option(
+      "PROGRAMS", options->programs,
+      "Files, folders, names of tests, or of programs (`lockstep list programs`); default: litmus/sync");
+  add_list(*app, "--with", options->parameters, "Parameters of synchronization programs")->type_name("P=N");
+  app->add_option("--program-fault", options->program_fault, "A deliberate mistake of theirs");
   app->add_option("--on", options->system, "Memory system, or SYSTEM/VARIANT")->capture_default_str();
   add_list(
       *app, "--scheduler", options->schedulers,
@@ -182,7 +262,7 @@ Command add_progress(CLI::App& lockstep) {
   app->footer(
       "Examples:\n"
       "  lockstep progress                                     the tables\n"
-      "  lockstep progress ticket-lock --scheduler obe,fair\n"
+      "  lockstep progress ticket-lock --with threads=3,rounds=0 --scheduler obe,fair\n"
       "  lockstep progress FILE --scheduler awg --set slots=2 --trace hang.json\n"
       "\n"
       "One question prints its lasso; several print a table. Exit status: 0 all end,\n"

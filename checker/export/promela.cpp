@@ -536,6 +536,7 @@ class Writer : private IndentedText {
   void processes() {
     const int threads = extent("thread");
     for (int t = -1; t < threads; ++t) {
+      if (!has_rules(t)) continue;
       line("proctype {}() {{", t < 0 ? "hardware" : fmt::format("thread_{}", t));
       indented([&] {
         line("end:");
@@ -551,7 +552,9 @@ class Writer : private IndentedText {
       line("atomic {{");
       indented([&] {
         starts();
-        for (int t = 0; t < threads; ++t) line("run thread_{}();", t);
+        for (int t = 0; t < threads; ++t) {
+          if (has_rules(t)) line("run thread_{}();", t);
+        }
         if (has_rules(-1)) line("run hardware();");
       });
       line("}}");

@@ -137,30 +137,59 @@ ProgressTable fill(std::vector<std::shared_ptr<const Program>> programs,
   return table;
 }
 
+namespace {
+
+constexpr std::size_t line_width = 79;
+constexpr std::size_t widest_name = 26;
+
+// Lines for some of the schedulers, so many as fit side by side.
+std::string block_text(const ProgressTable& table, Situation situation, std::size_t first, std::size_t last,
+                       std::size_t name_width) {
+  const auto width = [&](std::size_t s) {
+    return std::max<std::size_t>(8, name_of(table.schedulers[s]).size());
+  };
+  const auto line = [&](const std::string& name, auto&& word_of) {
+    std::string text = name;
+    if (name.size() > name_width) text += "\n" + std::string(name_width, ' ');
+    if (name.size() < name_width) text += std::string(name_width - name.size(), ' ');
+    for (std::size_t s = first; s < last; ++s) text += fmt::format("  {:<{}}", word_of(s), width(s));
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string text = line("program", [&](std::size_t s) { return name_of(table.schedulers[s]); });
+  for (std::size_t p = 0; p < table.programs.size(); ++p) {
+    text += line(table.programs[p]->name, [&](std::size_t s) {
+      const auto at = std::find(table.situations.begin(), table.situations.end(), situation);
+      const auto row = p * table.situations.size() + static_cast<std::size_t>(at - table.situations.begin());
+      return short_word(table.cells[row * table.schedulers.size() + s]);
+    });
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
 std::string table_text(const ProgressTable& table) {
   std::size_t name_width = 7;
   for (const auto& program : table.programs) name_width = std::max(name_width, program->name.size());
+  name_width = std::min(name_width, widest_name);
   std::string text;
   for (const Situation situation : table.situations) {
-    text += fmt::format("{}\n{:<{}}", title(situation), "program", name_width);
-    std::vector<std::size_t> widths;
-    for (const SchedulerSetup& scheduler : table.schedulers) {
-      widths.push_back(std::max<std::size_t>(10, name_of(scheduler).size()));
-      text += fmt::format("  {:<{}}", name_of(scheduler), widths.back());
-    }
-    while (text.back() == ' ') text.pop_back();
-    text += '\n';
-    for (std::size_t p = 0; p < table.programs.size(); ++p) {
-      text += fmt::format("{:<{}}", table.programs[p]->name, name_width);
-      std::size_t column = 0;
-      for (const ProgressCell& cell : table.cells) {
-        if (cell.program != p || cell.situation != situation) continue;
-        text += fmt::format("  {:<{}}", short_word(cell), widths[column++]);
+    text += fmt::format("{}\n", title(situation));
+    for (std::size_t first = 0; first < table.schedulers.size();) {
+      std::size_t width = name_width;
+      std::size_t last = first;
+      // Progress models and policies stand apart.
+      while (last < table.schedulers.size() &&
+             table.schedulers[last].is_policy == table.schedulers[first].is_policy) {
+        width += 2 + std::max<std::size_t>(8, name_of(table.schedulers[last]).size());
+        if (width > line_width && last > first) break;
+        ++last;
       }
-      while (text.back() == ' ') text.pop_back();
-      text += '\n';
+      // Nobody takes a CU away from a progress model.
+      if (situation != Situation::taken || table.schedulers[first].is_policy)
+        text += block_text(table, situation, first, last, name_width);
+      first = last;
     }
-    text += '\n';
   }
   std::size_t states = 0;
   std::size_t questions = 0;

@@ -155,12 +155,34 @@ struct WaitingPolicies {
         over(work_groups),
         [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::arming; },
         [this, part](auto& s, WorkGroup w) { put_down(part(s), w); });
+    // One rule: a period that has come to its end does the one or the other, however the crowd changes.
     r.rule(
-        Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
+        Rule{.name = "has stalled for long enough", .unit = "dispatcher", .source = "IV.B, IV.C ii, V.A"},
+        over(work_groups),
         [this, part, live](const auto& s, WorkGroup w) {
-          return part(s).group(w).status == Status::stalled && is_crowded(part(s), s, live);
+          const State& own = part(s);
+          return own.group(w).status == Status::stalled &&
+                 (Bool(setup.timeouts != Timeouts::none) ||
+                  (Bool(!setup.readings.expiry_resumes) && is_crowded(own, s, live)));
         },
-        [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
+        [this, part, live](auto& s, WorkGroup w) {
+          State& own = part(s);
+          k.when(
+              Bool(!setup.readings.expiry_resumes) && is_crowded(own, s, live),
+              [&] { own.group(w).status = Status::leaving; },
+              [&] {
+                forget(own, w);
+                wake(own, w);
+              });
+        });
+    if (setup.readings.expiry_resumes) {
+      r.rule(
+          Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
+          [this, part, live](const auto& s, WorkGroup w) {
+            return part(s).group(w).status == Status::stalled && is_crowded(part(s), s, live);
+          },
+          [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
+    }
     r.rule(
         Rule{.name = "has been switched out", .unit = "CP", .source = "V.B (7)"}, over(work_groups),
         [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::leaving; },
@@ -174,20 +196,16 @@ struct WaitingPolicies {
               },
               [&] { own.group(w).status = Status::switched; });
         });
-    r.rule(
-        Rule{.name = "times out", .unit = "dispatcher", .source = "IV.B, IV.C ii, IV.E, V.A"},
-        over(work_groups),
-        [this, part, live](const auto& s, WorkGroup w) {
-          const State& own = part(s);
-          const auto status = own.group(w).status;
-          const Bool resumes = Bool(setup.readings.expiry_resumes) || !is_crowded(own, s, live);
-          return (Bool(setup.timeouts != Timeouts::none) && status == Status::stalled && resumes) ||
-                 (Bool(setup.timeouts == Timeouts::all) && status == Status::switched);
-        },
-        [this, part](auto& s, WorkGroup w) {
-          forget(part(s), w);
-          wake(part(s), w);
-        });
+    if (setup.timeouts == Timeouts::all) {
+      r.rule(
+          Rule{.name = "has been away for long enough", .unit = "CP", .source = "IV.C ii, IV.E"},
+          over(work_groups),
+          [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::switched; },
+          [this, part](auto& s, WorkGroup w) {
+            forget(part(s), w);
+            wake(part(s), w);
+          });
+    }
     r.rule(
         Rule{.name = "is taken off its CU",
              .unit = "kernel scheduler",
