@@ -69,8 +69,8 @@ int number_in(std::string_view text, std::string_view setting) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 0 ||
-      number > WorkGroupTag::capacity) {
-    throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, WorkGroupTag::capacity));
+      number > most_scheduled) {
+    throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, most_scheduled));
   }
   return number;
 }

@@ -51,7 +51,7 @@ struct WaitingPolicies {
   using WorkGroup = typename K::template Ix<WorkGroupTag>;
   using Block = typename K::template Ix<BlockTag>;
   using Word = typename K::template Ix<WordTag>;
-  using Place = typename K::template Int<0, WorkGroupTag::capacity>;
+  using Place = typename K::template Int<0, most_scheduled>;
   using Status = WorkGroupStatus;
 
   struct Context {
@@ -72,8 +72,8 @@ struct WaitingPolicies {
     typename K::template Table<Context, WorkGroupTag> group;
     typename K::template Table<Bool, ThreadTag> waits;  // the request at the port is a waiting atomic's
     typename K::template Table<Bool, BlockTag> monitored;
-    typename K::template Int<0, WorkGroupTag::capacity> slots;
-    typename K::template Int<0, WorkGroupTag::capacity> to_take;
+    typename K::template Int<0, most_scheduled> slots;
+    typename K::template Int<0, most_scheduled> to_take;
     Bool resumes_one;  // AWG's prediction, which may be wrong
     BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one), (), ())
   };
