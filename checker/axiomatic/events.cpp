@@ -94,6 +94,9 @@ class Runner {
     step(s);
   }
 
+  // On any run, also one that spins on values that are not known yet.
+  [[nodiscard]] std::size_t most_writes() const { return most_writes_; }
+
  private:
   struct Visit {
     int pc;
@@ -285,6 +288,9 @@ class Runner {
 
   void wrote(State& s, int location, std::int32_t v) {
     s.idle.clear();
+    const auto writes = std::count_if(s.events.begin(), s.events.end(),
+                                      [](const ProgramEvent& e) { return e.kind == EventKind::write; });
+    most_writes_ = std::max(most_writes_, static_cast<std::size_t>(writes));
     if (values_.of(location).count(v) == 0) fresh_->insert({location, v});
   }
 
@@ -352,20 +358,8 @@ class Runner {
   ThreadEvents* out_ = nullptr;
   std::set<std::pair<int, std::int32_t>>* fresh_ = nullptr;
   std::size_t runs_ = 0;
+  std::size_t most_writes_ = 0;
 };
-
-std::size_t most_writes(const std::vector<ThreadEvents>& threads) {
-  std::size_t all = 0;
-  for (const ThreadEvents& thread : threads) {
-    std::ptrdiff_t most = 0;
-    for (const ThreadPath& path : thread.paths) {
-      most = std::max(most, std::count_if(path.events.begin(), path.events.end(),
-                                          [](const ProgramEvent& e) { return e.kind == EventKind::write; }));
-    }
-    all += static_cast<std::size_t>(most);
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -375,12 +369,14 @@ ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimit
   for (std::size_t round = 0;; ++round) {
     events = {};
     std::set<std::pair<int, std::int32_t>> fresh;
+    std::size_t most_writes = 0;
     for (std::size_t t = 0; t < program.threads.size(); ++t) {
       events.threads.emplace_back();
       Runner runner(program, static_cast<int>(t), style, values, limits);
       runner.run(events.threads.back(), fresh);
+      most_writes += runner.most_writes();
     }
-    if (fresh.empty() || round > most_writes(events.threads)) break;
+    if (fresh.empty() || round > most_writes) break;
     for (const auto& [location, value] : fresh) {
       values.add(location, value);
       if (values.of(location).size() > limits.values) {

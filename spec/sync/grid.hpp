@@ -112,7 +112,8 @@ class Grid {
     CodeOf thread = program_.thread({.wg = launch.first_wg + group, .kernel = launch.kernel});
     if (leads) barrier_.prepare(thread);
     const bool reads = leads && launch.is_last && group == 0;
-    const bool writes = leads && launch.is_last && group + 1 == launch.groups && group > 0;
+    const bool last_wave = leads == (choice_["waves"] == 1);
+    const bool writes = last_wave && launch.is_last && group + 1 == launch.groups && group > 0;
     if (reads) message_.before_all(thread, launch.groups > 1, barrier_.scratch());
     for (int e = 0; e < launch.episodes; ++e) {
       message_.before(thread, writes, e);

@@ -12,8 +12,9 @@
 //  and
 //    read old copies behind the barrier. Repaired: a fence behind each loop (variant `leaves-unfenced` is the
 //    print in that).
-//  - numTBsThisSM and the leader who joins before its siblings: as in tree_barrier.hpp (variants `truncates`
-//    and `leader-first`).
+//  - numTBsThisSM as in tree_barrier.hpp (variant `truncates`).
+//  - The leader's wave joins without having met its siblings: with two waves others leave before the second
+//    has arrived. Repaired: __syncthreads() comes first (variant `leader-first` is the print in that).
 //  - One brace is missing in 4.6 (a); behind the loop is the only place before __syncthreads().
 //  - "initialized to false the first time the barrier is called": a launch with fewer work-groups than CUs
 //    reverses the global sense and not that of CUs without work-groups, which are one ahead ever after:
@@ -44,7 +45,7 @@ inline constexpr std::array cpu_sense_barrier_variants{
 };
 inline constexpr std::array sense_barrier_faults{
     Fault{"joins-off-by-one", "the global counter is complete one early"},
-    Fault{"unfenced", "no fence before a barrier is joined"},
+    Fault{"unfenced", "no fences"},
     Fault{"counter-not-reset", "the global counter is compared and not put back to 0"},
 };
 
@@ -96,7 +97,9 @@ class SenseBarrier {
  private:
   [[nodiscard]] bool has_local_level() const { return !choice_.is("single-level"); }
   [[nodiscard]] bool waits_for_own() const { return choice_.is("own-senses") || !has_local_level(); }
-  [[nodiscard]] bool fenced() const { return !choice_.is("as-printed") && !choice_.is("leaves-unfenced"); }
+  [[nodiscard]] bool fenced() const {
+    return !choice_.is("as-printed") && !choice_.is("leaves-unfenced") && !choice_.has("unfenced");
+  }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
   // How a sense is accessed.
   [[nodiscard]] Access shared(Scope scope) const { return choice_.is("as-printed") ? plain : relaxed(scope); }
@@ -130,7 +133,7 @@ class SenseBarrier {
     thread.branch_equal(d_, s_, out);
     thread.cas(d_, counter, n, 0, relaxed(scope));  // l. 9
     thread.branch_unequal(d_, n, again);
-    thread.fence(acq_rel(scope));
+    if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     thread.store(sense, s_, shared(scope));  // l. 11
     thread.jump(again);
     thread.place(out);
@@ -151,7 +154,7 @@ class SenseBarrier {
     thread.branch_equal(d_, e_, out);
     thread.cas(d_, counter_, n, after, relaxed(agent));  // l. 8
     thread.branch_unequal(d_, n, again);
-    thread.fence(acq_rel(agent));             // l. 9
+    if (!choice_.has("unfenced")) thread.fence(acq_rel(agent));  // l. 9
     thread.store(sense_, e_, shared(agent));  // l. 10: *sense is as it was read, while its leader is here
     thread.jump(again);
     thread.place(out);

@@ -13,9 +13,8 @@
 //  - numTBsThisSM = gridDim.x / NUM_SM (4.2 (a) l. 2) is the number of work-groups on a CU only where it
 //    divides, and 0 where there are fewer than CUs, although 4.2 (b) l. 2 provides for that. Repaired: the
 //    number that there are (variant `truncates` is the print in that).
-//  - The leader's wave joins without having met its siblings ("assuming no races between threads in the same
-//    TB"): with two waves others leave before the second has arrived. Repaired: __syncthreads() comes first,
-//    as in the published code (variant `leader-first` is the print in that).
+// The leader's wave joins without having met its siblings ("assuming no races between threads in the same
+// TB"); here that is made good by the second barrier of each pair, which nobody joins before __syncthreads().
 // atomicInc wraps at 2^31 - 1, which no run here comes to: it is an addition. `done` is a thread's own and is
 // where the thread stands. Two fences that follow each other are one.
 #pragma once
@@ -28,15 +27,14 @@
 namespace lockstep::sync {
 
 inline constexpr std::array tree_barrier_variants{
-    Variant{"default", "Fig. 4.2 with four repairs"},
+    Variant{"default", "Fig. 4.2 with three repairs"},
     Variant{"one-counter", "only the counters as printed: the first ones twice"},
     Variant{"truncates", "only numTBsThisSM as printed"},
-    Variant{"leader-first", "only as printed: the leader joins before its siblings have come"},
     Variant{"as-printed", "Fig. 4.2"},
 };
 inline constexpr std::array tree_barrier_faults{
     Fault{"joins-off-by-one", "the global counter is complete one leader early"},
-    Fault{"unfenced", "no fence before a barrier is joined"},
+    Fault{"unfenced", "no fences"},
     Fault{"last-barrier-skipped", "a CU does not meet again after the global barrier"},
 };
 
@@ -63,7 +61,6 @@ class TreeBarrier {
 
   // 4.2 (c)
   void lead(CodeOf& thread, const Launch& launch, int group, int) {
-    meet_siblings(thread);
     local(thread, launch, group, 0, false);  // l. 1
     local(thread, launch, group, 1, false);  // l. 2
     if (launch.leads(group)) {
@@ -75,7 +72,6 @@ class TreeBarrier {
     local(thread, launch, group, has_second_counters() ? 1 : 0, true);  // l. 8
   }
   void follow(CodeOf& thread, const Launch& launch, int group, int) {
-    meet_siblings(thread);
     const int local_barriers = choice_.has("last-barrier-skipped") ? 2 : 4;
     for (int i = 0; i < local_barriers + (launch.leads(group) ? 2 : 0); ++i) thread.barrier();
   }
@@ -86,13 +82,7 @@ class TreeBarrier {
   [[nodiscard]] bool has_second_counters() const {
     return !choice_.is("as-printed") && !choice_.is("one-counter");
   }
-  [[nodiscard]] Access fence_of(Scope scope) const { return acq_rel(scope); }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
-
-  void meet_siblings(CodeOf& thread) const {
-    const bool first = choice_.is("as-printed") || choice_.is("leader-first");
-    if (choice_["waves"] == 2 && !first) thread.barrier();
-  }
 
   // 4.2 (a)
   void local(CodeOf& thread, const Launch& launch, int group, std::size_t which, bool later) const {
@@ -113,7 +103,7 @@ class TreeBarrier {
     const Label again = thread.here_is();
     thread.cas(r_, counter, n, 0, relaxed(scope));
     thread.branch_unequal(r_, choice_.is("as-printed") ? n : 0, again);
-    thread.fence(acq_rel(scope));
+    if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     if (choice_["waves"] == 2) thread.barrier();
   }
 

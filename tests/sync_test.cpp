@@ -1,0 +1,361 @@
+// The synchronization programs: what is printed fails where it is said to, what is repaired does not, and
+// every deliberate fault is found.
+#include "spec/sync/catalogue.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checker/check/check.hpp"
+#include "checker/litmus/test.hpp"
+#include "checker/liveness/liveness.hpp"
+#include "checker/races/races.hpp"
+#include "checker/scheduling/setup.hpp"
+#include "spec/program/lower_waiting.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+using Values = std::map<std::string, int, std::less<>>;
+
+Program built(const std::string& name, const std::string& variant = "", const Values& values = {},
+              const std::string& fault = "") {
+  return sync_program(name).build({variant, fault, values});
+}
+
+// "holds", the claim that fails, "deadlock", or why there is no verdict.
+std::string safety(const Program& program, const std::string& system = "sc") {
+  Subject subject = subject_named(system);
+  subject.program = std::make_shared<const Program>(program);
+  subject.options.reductions = reductions_for_invariants(*subject.system, {});
+  const CheckRun run = check(subject, {});
+  if (run.status == CheckStatus::holds) return "holds";
+  if (run.status != CheckStatus::violated) return "no verdict: " + run.message;
+  return run.exploration.verdict == Verdict::deadlock ? "deadlock" : run.counterexample->what;
+}
+
+std::string progress(const Program& program, const std::string& scheduler = "fair") {
+  Subject subject = subject_named("sc");
+  subject.program = std::make_shared<const Program>(program);
+  subject.options.scheduler = scheduler_named(scheduler);
+  LivenessOptions options;
+  options.traces = false;
+  return std::string(word(judge_termination(subject, options).termination));
+}
+
+bool races(const Program& program) {
+  RaceOptions options;
+  options.models = {RaceModel::hrf_relaxed_indirect};
+  options.readings = {SyncReading::any_location};
+  const RaceAnswer answer = analyse_races(program, options).verdicts.front().answer;
+  REQUIRE((answer == RaceAnswer::race || answer == RaceAnswer::race_free));
+  return answer == RaceAnswer::race;
+}
+
+const std::string no_early = "nobody leaves the barrier early";
+const std::string too_many = "no more are inside than there are permits";
+const std::string not_alone = "one is in the critical section";
+const std::string lost = "every increment counts";
+
+const Values one_cu{{"cus", 1}, {"work-groups-per-cu", 2}};
+
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+// ---- What is repaired
+// ----------------------------------------------------------------------------------------
+
+TEST_CASE("the default variant of every program keeps its claims, and every fair run of it ends") {
+  for (const SyncProgram& program : sync_programs()) {
+    INFO(program.name);
+    CHECK(program.variants.front().name == "default");
+    const Program built = program.build({});
+    CHECK(safety(built) == "holds");
+    // A lock for whose word two threads contend, or whose holder may be overtaken for ever, is another matter.
+    if (program.name != "spin-sem") CHECK(progress(built) == "terminates");
+    CHECK_FALSE(races(built));
+  }
+}
+
+TEST_CASE("locks exclude others and hand over their data on every memory system") {
+  for (const std::string name : {"test-and-set", "ticket-lock", "decentralized-ticket-lock"}) {
+    INFO(name);
+    CHECK(safety(built(name, "", {{"threads", 3}, {"rounds", 2}})) == "holds");
+    CHECK(safety(built(name, "", {{"rounds", 0}})) == "holds");
+    CHECK(safety(built(name), "write-through") == "holds");
+    CHECK(safety(built(name, "", {{"rounds", 2}}), "write-through") == "holds");
+    CHECK(safety(built(name), "quick-release") == "holds");
+  }
+}
+
+TEST_CASE("semaphores keep to their permits on every memory system") {
+  CHECK(safety(built("spin-sem", "", {{"readers", 2}, {"writers", 1}})) == "holds");
+  CHECK(safety(built("spin-sem"), "write-through") == "holds");
+  CHECK(safety(built("spin-sem"), "quick-release") == "holds");
+  for (const std::string variant : {"default", "counted", "flag"}) {
+    INFO(variant);
+    CHECK(safety(built("prior-sem", variant, {{"readers", 2}, {"writers", 1}})) == "holds");
+    CHECK(safety(built("prior-sem", variant), "write-through") == "holds");
+  }
+}
+
+TEST_CASE("barriers keep everybody on every memory system") {
+  const Values two_by_two{{"work-groups-per-cu", 2}, {"episodes", 2}};
+  for (const std::string name : {"tree-barrier", "g-srb", "g-cpusrb"}) {
+    INFO(name);
+    CHECK(safety(built(name, "", two_by_two)) == "holds");
+    CHECK(safety(built(name, "", {{"grid", 3}})) == "holds");
+    CHECK(safety(built(name, "", {{"grid", 1}})) == "holds");
+    CHECK(safety(built(name, "", one_cu), "write-through") == "holds");
+    CHECK(safety(built(name), "write-through") == "holds");
+  }
+  CHECK(safety(built("tree-barrier", "", one_cu), "quick-release") == "holds");
+  CHECK(safety(built("g-cpusrb", "single-level"), "quick-release") == "holds");
+}
+
+// ---- What is printed
+// -----------------------------------------------------------------------------------------
+
+TEST_CASE("as printed, a thread enters the semaphore without a permit") {
+  CHECK(safety(built("spin-sem", "as-printed")) == too_many);
+  CHECK(safety(built("spin-sem", "as-printed-unlock-in-loop")) == too_many);
+  for (const std::string variant : {"as-printed", "as-printed-17", "as-printed-18", "as-printed-20"}) {
+    INFO(variant);
+    CHECK(safety(built("prior-sem", variant)) == too_many);
+  }
+}
+
+TEST_CASE("a lock that everybody releases loses permits") {
+  CHECK(safety(built("spin-sem", "unlock-in-loop")) == too_many);
+  CHECK(safety(built("prior-sem", "unlock-in-loop", {{"readers", 2}, {"writers", 0}})) ==
+        "all permits are back");
+}
+
+TEST_CASE("SpinSem livelocks where one leaves and one enters, and a flag set once does not help for long") {
+  const auto contended = [](int leaving, int readers, int writers) {
+    return Values{{"leaving", leaving}, {"size", leaving}, {"readers", readers}, {"writers", writers}};
+  };
+  CHECK(progress(built("spin-sem", "", contended(1, 1, 0))) == "livelock");
+  CHECK(progress(built("spin-sem", "", contended(1, 0, 1))) == "livelock");
+  for (int leaving = 1; leaving <= 2; ++leaving) {
+    INFO(leaving);
+    CHECK(progress(built("prior-sem", "flag", contended(leaving, 1, 1))) == "livelock");
+    CHECK(progress(built("prior-sem", "default", contended(leaving, 1, 1))) == "terminates");
+    CHECK(progress(built("prior-sem", "counted", contended(leaving, 1, 1))) == "terminates");
+  }
+}
+
+TEST_CASE("as printed, all but one wait for ever at a counter that one has put back") {
+  CHECK(safety(built("tree-barrier", "as-printed", one_cu)) == "holds");
+  CHECK(progress(built("tree-barrier", "as-printed", one_cu)) == "trap");
+  CHECK(progress(built("tree-barrier", "as-printed")) == "trap");
+}
+
+TEST_CASE("one counter for two barriers in a row is one too few") {
+  CHECK(progress(built("tree-barrier", "one-counter", one_cu)) == "trap");
+  CHECK(progress(built("tree-barrier", "default", one_cu)) == "terminates");
+}
+
+TEST_CASE("gridDim.x / NUM_SM is the number of work-groups on a CU only where it divides") {
+  for (const std::string name : {"tree-barrier", "g-srb"}) {
+    INFO(name);
+    CHECK(safety(built(name, "truncates")) == "holds");
+    CHECK(safety(built(name, "truncates", {{"grid", 3}})) == no_early);
+    CHECK(progress(built(name, "truncates", {{"grid", 1}})) == "trap");
+  }
+}
+
+TEST_CASE("a leader that joins before its siblings lets others leave without them") {
+  const Values values{{"cus", 1}, {"work-groups-per-cu", 2}, {"waves", 2}};
+  CHECK(safety(built("g-srb", "leader-first", values)) == no_early);
+  CHECK(safety(built("g-srb", "default", values)) == "holds");
+  // The second barrier of each pair makes up for it.
+  CHECK(safety(built("tree-barrier", "default", values)) == "holds");
+}
+
+TEST_CASE("a wave may skip the barrier inside the loop of the lock with a wait instruction") {
+  CHECK(safety(built("decentralized-ticket-lock", "wait-instruction", {{"waves", 2}})) == "deadlock");
+  CHECK(safety(built("decentralized-ticket-lock", "default", {{"waves", 2}})) == "holds");
+}
+
+TEST_CASE("without a fence on leaving, data from before the barrier races with what is behind it") {
+  CHECK(races(built("g-srb", "leaves-unfenced")));
+  CHECK(races(built("g-srb", "as-printed")));
+}
+
+TEST_CASE("a launch with fewer work-groups than CUs leaves the senses of G-SRB apart") {
+  CHECK(safety(built("g-srb", "default", {{"launched-before", 1}})) == no_early);
+  CHECK(safety(built("g-srb", "own-senses", {{"launched-before", 1}})) == "holds");
+  CHECK(safety(built("g-srb", "default", {{"launched-before", 2}})) == "holds");
+  CHECK(safety(built("tree-barrier", "default", {{"launched-before", 1}})) == "holds");
+}
+
+TEST_CASE("a work-group that reads its SM's number again after it has moved breaks the barrier") {
+  CHECK(progress(built("tree-barrier", "", {{"migrates", 1}})) == "trap");
+  CHECK(safety(built("tree-barrier", "", {{"migrates", 1}, {"work-groups-per-cu", 2}})) == no_early);
+  CHECK(progress(built("g-srb", "", {{"migrates", 1}, {"work-groups-per-cu", 2}, {"episodes", 2}})) ==
+        "trap");
+}
+
+// ---- Faults
+// --------------------------------------------------------------------------------------------------
+
+TEST_CASE("every fault of every program is found") {
+  struct Conviction {
+    std::string program, fault, system;
+    Values values;
+    std::string claim;
+  };
+  const std::vector<Conviction> convictions{
+      {"test-and-set", "unlock-relaxed", "quick-release", {}, lost},
+      {"test-and-set", "lock-relaxed", "write-through", {{"rounds", 2}}, lost},
+      {"test-and-set", "test-then-set", "sc", {}, not_alone},
+      {"ticket-lock", "two-tickets", "sc", {}, not_alone},
+      {"ticket-lock", "turn-relaxed", "quick-release", {}, lost},
+      {"ticket-lock", "turn-not-read-to-acquire", "write-through", {{"rounds", 2}}, lost},
+      {"decentralized-ticket-lock", "entry-not-reset", "sc", {{"rounds", 2}}, not_alone},
+      {"decentralized-ticket-lock", "two-entries-unlocked", "sc", {}, not_alone},
+      {"decentralized-ticket-lock", "handed-over-relaxed", "races", {}, ""},
+      {"spin-sem", "writer-takes-one", "sc", {}, too_many},
+      {"spin-sem", "leaves-without-lock", "sc", {{"readers", 2}}, too_many},
+      {"spin-sem", "unlock-unfenced", "quick-release", {}, too_many},
+      {"prior-sem", "writer-takes-one", "sc", {}, too_many},
+      {"prior-sem", "leaves-without-lock", "sc", {{"readers", 2}}, too_many},
+      {"prior-sem", "unlock-unfenced", "quick-release", {}, too_many},
+      {"prior-sem", "priority-never-cleared", "sc", {}, "nobody has priority"},
+      {"tree-barrier", "joins-off-by-one", "sc", {}, no_early},
+      {"tree-barrier", "last-barrier-skipped", "sc", {{"work-groups-per-cu", 2}}, no_early},
+      {"tree-barrier", "unfenced", "races", {}, ""},
+      {"g-srb", "joins-off-by-one", "sc", {}, no_early},
+      {"g-srb", "counter-not-reset", "sc", {}, "globalBarr is 0 in the end"},
+      {"g-srb", "unfenced", "races", {}, ""},
+      {"g-cpusrb", "joins-off-by-one", "sc", {}, no_early},
+      {"g-cpusrb", "counter-not-reset", "sc", {}, "globalBarr is 0 in the end"},
+      {"g-cpusrb", "unfenced", "races", {}, ""},
+  };
+  std::set<std::pair<std::string, std::string>> found;
+  for (const Conviction& c : convictions) {
+    INFO(c.program << ", " << c.fault << " on " << c.system);
+    const Program faulty = built(c.program, "", c.values, c.fault);
+    const Program sound = built(c.program, "", c.values);
+    if (c.system == "races") {
+      CHECK(races(faulty));
+      CHECK_FALSE(races(sound));
+    } else {
+      CHECK(safety(faulty, c.system) == c.claim);
+    }
+    found.insert({c.program, c.fault});
+  }
+  for (const SyncProgram& program : sync_programs()) {
+    CHECK(program.faults.size() >= 2);
+    for (const Fault& fault : program.faults) {
+      INFO(program.name << ", " << fault.name);
+      CHECK(found.contains({std::string(program.name), std::string(fault.name)}));
+    }
+  }
+}
+
+// ---- The catalogue
+// -------------------------------------------------------------------------------------------
+
+TEST_CASE("a program is named after what differs from the standard") {
+  CHECK(built("ticket-lock").name == "ticket-lock/default");
+  CHECK(built("ticket-lock", "", {{"threads", 3}}).name == "ticket-lock/default, threads=3");
+  CHECK(built("spin-sem", "as-printed", {{"size", 2}}).name == "spin-sem/as-printed");
+}
+
+TEST_CASE("what a program does not have is refused with what it has") {
+  CHECK(message_of([] { sync_program("ticket"); }).starts_with("no synchronization program is called"));
+  CHECK(message_of([] { built("ticket-lock", "", {{"threads", 7}}); }) ==
+        "threads=7 of ticket-lock is not between 1 and 6");
+  CHECK(message_of([] { built("ticket-lock", "", {{"readers", 1}}); }) ==
+        "ticket-lock has no parameter 'readers'; it has: threads, rounds");
+  CHECK(message_of([] { built("ticket-lock", "printed"); }) ==
+        "ticket-lock has no variant 'printed'; it has: default");
+  CHECK(message_of([] { built("spin-sem", "", {{"readers", 4}, {"writers", 4}}); }) ==
+        "a program has room for 6 threads");
+  CHECK(message_of([] { built("spin-sem", "", {{"leaving", 3}}); }) ==
+        "leaving=3 is more than there are permits: size=2");
+}
+
+TEST_CASE("every program in every variant prints, and reads back as the same") {
+  for (const SyncProgram& program : sync_programs()) {
+    for (const Variant& variant : program.variants) {
+      const Program built = program.build({std::string(variant.name), "", {}});
+      INFO(built.name);
+      const std::string text = "HRF t\n" + print_claims(built) + print_program(built);
+      const Program again = parse_litmus(text, "printed.litmus").program;
+      CHECK(same_program(built, again));
+      CHECK(print_claims(again) + print_program(again) == print_claims(built) + print_program(built));
+    }
+  }
+}
+
+TEST_CASE("a program without its waiting atomics does the same") {
+  for (const std::string name : {"test-and-set", "ticket-lock", "decentralized-ticket-lock", "prior-sem"}) {
+    INFO(name);
+    const Program waiting = built(name);
+    const Program looping = without_waiting_atomics(waiting);
+    CHECK(has_waiting_atomics(waiting));
+    CHECK_FALSE(has_waiting_atomics(looping));
+    CHECK(safety(looping) == "holds");
+    CHECK(progress(looping) == "terminates");
+  }
+  CHECK(safety(without_waiting_atomics(built("ticket-lock", "", {}, "two-tickets"))) == not_alone);
+  CHECK(safety(without_waiting_atomics(built("prior-sem", "", {}, "priority-never-cleared"))) ==
+        "nobody has priority");
+}
+
+// ---- The suite
+// -----------------------------------------------------------------------------------------------
+
+TEST_CASE("the files of litmus/sync are what the catalogue prints") {
+  struct Shipped {
+    std::string file, program, variant;
+    Values values;
+  };
+  const std::vector<Shipped> shipped{
+      {"sync-test-and-set", "test-and-set", "", {}},
+      {"sync-ticket-lock", "ticket-lock", "", {}},
+      {"sync-decentralized-ticket-lock", "decentralized-ticket-lock", "", {}},
+      {"sync-spin-sem", "spin-sem", "", {}},
+      {"sync-prior-sem", "prior-sem", "", {{"size", 1}, {"writers", 0}, {"leaving", 1}}},
+      {"sync-tree-barrier", "tree-barrier", "", one_cu},
+      {"sync-g-srb", "g-srb", "", one_cu},
+      {"sync-g-cpusrb-single-level", "g-cpusrb", "single-level", {}},
+      {"sync-spin-sem-as-printed", "spin-sem", "as-printed", {}},
+      {"sync-prior-sem-flag", "prior-sem", "flag", {{"size", 1}, {"leaving", 1}}},
+      {"sync-tree-barrier-as-printed", "tree-barrier", "as-printed", one_cu},
+      {"sync-tree-barrier-one-counter", "tree-barrier", "one-counter", one_cu},
+      {"sync-g-srb-truncates", "g-srb", "truncates", {{"grid", 1}}},
+  };
+  const std::filesystem::path folder = LOCKSTEP_SOURCE_DIR "/litmus/sync";
+  std::set<std::string> names;
+  for (const Shipped& one : shipped) {
+    INFO(one.file);
+    names.insert(one.file + ".litmus");
+    const LitmusTest test = read_litmus((folder / (one.file + ".litmus")).string());
+    CHECK(test.name == one.file);
+    CHECK(same_program(test.program, built(one.program, one.variant, one.values)));
+    std::ifstream stream(folder / (one.file + ".litmus"));
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    CHECK(text.find(print_claims(test.program) + print_program(test.program)) != std::string::npos);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CHECK(names.contains(entry.path().filename().string()));
+  }
+}
