@@ -152,7 +152,7 @@ class Tabulation {
     ProgressTable part;
     part.enumerated = end - begin;
     std::vector<std::pair<ProgressProgram, ProgressVerdicts>> judged;
-    bool complete = true;
+    bool complete = !stops();
     programs_.enumerate(begin, end, [&](const ProgressProgram& program) {
       complete = complete && !stops() && count(program, part, judged);
     });
