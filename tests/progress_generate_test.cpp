@@ -216,6 +216,22 @@ TEST_CASE("who is owed execution, given who has begun and who has ended") {
   CHECK(owed(ProgressModel::lobe, 0b100, 0) == 0b111);
 }
 
+TEST_CASE("a work-group's id is its number, wherever its threads stand in the text") {
+  const auto under_hsa = [](const std::string& placed) {
+    const std::string code = "L0: ld.acquire.agent r0, x | st.release.agent x, 1 ;\n beq r0, 0, L0 | ;\n";
+    const auto test = std::make_shared<const LitmusTest>(
+        parse_litmus("HRF ids\n{ x = 0; }\n " + placed + " ;\n " + code + "forall (true)\n", "ids.litmus"));
+    Subject subject;
+    subject.system = &find_system("sc");
+    subject.program = std::shared_ptr<const Program>(test, &test->program);
+    subject.options.scheduler = scheduler_named("hsa");
+    return judge_termination(subject, {}).termination;
+  };
+  CHECK(under_hsa("P0@wg 0,agent 0 | P1@wg 1,agent 0") == Termination::livelock);
+  CHECK(under_hsa("P0@wg 1,agent 0 | P1@wg 0,agent 0") == Termination::terminates);
+  CHECK(under_hsa("P0@wg 7,agent 0 | P1@wg 3,agent 1") == Termination::terminates);
+}
+
 TEST_CASE("one graph for all models says what a graph for each says") {
   const auto compare = [](const ProgressSpace& space, std::size_t each) {
     const auto programs = programs_in(space);
