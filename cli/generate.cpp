@@ -148,7 +148,8 @@ int run_progress(const Options& options) {
     for (const std::string& violation : table.violations)
       print_error("a mistake of lockstep itself: " + violation);
   }
-  return exit_status(tables);
+  const int status = exit_status(tables);
+  return status == 0 && interrupted() ? interrupted_status : status;
 }
 
 int run(const Options& options) {

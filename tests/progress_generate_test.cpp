@@ -325,6 +325,8 @@ TEST_CASE("the table of 2 threads with 3 instructions") {
   CHECK(count(weak, "111100") == 30);
   CHECK(count(weak, "111110") == 30);
   CHECK(count(weak, "111111") == 5380);
+  CHECK(table.rows.at(0).at(0).trapped == 7006);
+  CHECK(table.rows.at(0).at(0).strong == 250);
   // The unfair model owes nobody anything, so it is not asked.
   constexpr auto paths = TerminationQuestion::by_paths;
   CHECK(count(paths, "000001") == 7006);
