@@ -150,10 +150,11 @@ class Tabulation {
 
   // A job that is stopped counts for nothing.
   void work(std::uint64_t begin, std::uint64_t end) {
+    if (stops()) return;
     ProgressTable part;
     part.enumerated = end - begin;
     std::vector<std::pair<ProgressProgram, ProgressVerdicts>> judged;
-    bool complete = !stops();
+    bool complete = true;
     programs_.enumerate(begin, end, [&](const ProgressProgram& program) {
       complete = complete && !stops() && count(program, part, judged);
     });
