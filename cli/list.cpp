@@ -11,6 +11,8 @@
 #include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "spec/scheduler/setup.hpp"
+#include "spec/sync/catalogue.hpp"
 
 namespace lockstep::cli {
 
@@ -78,6 +80,30 @@ Section models_section() {
   return section;
 }
 
+// Each with its variants and parameters.
+std::vector<Section> programs_sections() {
+  std::vector<Section> found;
+  for (const SyncProgram& program : sync_programs()) {
+    Section section{"programs", fmt::format("{}: {} ({})", program.name, program.what, program.source), {}};
+    for (const Variant& variant : program.variants)
+      section.items.emplace_back(fmt::format("{}/{}", program.name, variant.name), variant.what);
+    for (const SyncParameter& p : program.parameters) {
+      section.items.emplace_back(
+          fmt::format("--with {}=", p.name),
+          fmt::format("{}, {} to {}, {} by default", p.what, p.low, p.high, p.standard));
+    }
+    for (const Fault& fault : program.faults)
+      section.items.emplace_back(fmt::format("--program-fault {}", fault.name), fault.what);
+    found.push_back(std::move(section));
+  }
+  return found;
+}
+std::vector<Section> schedulers_sections() {
+  return {{"schedulers", "Progress models (progress --scheduler)", items_of(progress_models)},
+          {"schedulers", "Waiting policies (progress --scheduler)", items_of(waiting_policies)},
+          {"schedulers", "Faults of waiting policies (progress --set fault=)", items_of(scheduler_faults)}};
+}
+
 std::string text_of(const Section& section) {
   std::size_t width = 0;
   for (const auto& item : section.items) width = std::max(width, item.first.size());
@@ -89,7 +115,8 @@ std::string text_of(const Section& section) {
 
 // Sections for `lockstep list [KIND] [SYSTEM]`; either word may be left out.
 std::vector<Section> sections(const std::vector<std::string>& words, std::vector<std::string>& errors) {
-  const std::vector<std::string> kinds{"systems", "variants", "faults", "sizes", "tests", "models"};
+  const std::vector<std::string> kinds{"systems", "variants", "faults",   "sizes",
+                                       "tests",   "models",   "programs", "schedulers"};
   const auto is_kind = [&](const std::string& word) {
     return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
   };
@@ -113,6 +140,8 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
   }
   if (kind == "tests") return {tests_section(errors)};
   if (kind == "models") return {models_section()};
+  if (kind == "programs") return programs_sections();
+  if (kind == "schedulers") return schedulers_sections();
   if (kind == "systems" || (kind.empty() && system == nullptr)) return {systems_section()};
   std::vector<Section> found;
   for (const SystemEntry& entry : systems()) {
@@ -153,9 +182,12 @@ int run(const Options& options) {
 
 Command add_list(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("list", "List systems, variants, faults, sizes, tests or models");
-  app->add_option("WHAT", options->words,
-                  "systems, variants, faults, sizes, tests or models, and a system; either may be left out");
+  CLI::App* app =
+      lockstep.add_subcommand("list", "List what there is: systems, tests, models, programs and so on");
+  app->add_option(
+      "WHAT", options->words,
+      "systems, variants, faults, sizes, tests, models, programs or schedulers, and a system; either may "
+      "be left out");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
   app->footer(
       "Examples:\n"
@@ -163,7 +195,9 @@ Command add_list(CLI::App& lockstep) {
       "  lockstep list quick-release         its variants, faults and sizes\n"
       "  lockstep list faults write-through\n"
       "  lockstep list tests\n"
-      "  lockstep list models                the axiomatic models, for --model");
+      "  lockstep list models                the axiomatic models, for --model\n"
+      "  lockstep list programs              locks, semaphores and barriers, for progress\n"
+      "  lockstep list schedulers            for progress --scheduler");
   return {app, [options] { return run(*options); }};
 }
 

@@ -69,10 +69,10 @@ int run(int argc, char** argv) {
       "2 bad input, 3 a limit was reached, 130 interrupted.");
   lockstep.require_subcommand(0, 1);
   const std::vector<cli::Command> commands{
-      cli::add_litmus(lockstep),     cli::add_generate(lockstep), cli::add_conform(lockstep),
-      cli::add_check(lockstep),      cli::add_prove(lockstep),    cli::add_sim(lockstep),
-      cli::add_replay(lockstep),     cli::add_explain(lockstep),  cli::add_export(lockstep),
-      cli::add_crosscheck(lockstep), cli::add_list(lockstep)};
+      cli::add_litmus(lockstep), cli::add_generate(lockstep),   cli::add_conform(lockstep),
+      cli::add_check(lockstep),  cli::add_progress(lockstep),   cli::add_prove(lockstep),
+      cli::add_sim(lockstep),    cli::add_replay(lockstep),     cli::add_explain(lockstep),
+      cli::add_export(lockstep), cli::add_crosscheck(lockstep), cli::add_list(lockstep)};
   if (argc < 2) {
     cli::print_error(lockstep.help());
     return bad_usage;

@@ -14,6 +14,7 @@
 
 #include "checker/axiomatic/search.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/lower_waiting.hpp"
 
 namespace lockstep {
 
@@ -317,7 +318,14 @@ std::vector<std::string> ModelRun::raised_flags() const {
   return names;
 }
 
+// Models know loops, and no waiting.
+static LitmusTest with_loops(LitmusTest test) {
+  test.program = without_waiting_atomics(std::move(test.program));
+  return test;
+}
+
 ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options) {
+  if (has_waiting_atomics(test.program)) return judge(with_loops(test), model, options);
   ModelRun run;
   run.model = model.name();
   Limits limits(options);
@@ -486,6 +494,7 @@ class Finder final : public SearchVisitor {
 
 std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const AxiomaticModel& model,
                                           const Outcome& outcome, const JudgeOptions& options) {
+  if (has_waiting_atomics(test.program)) return find_candidate(with_loops(test), model, outcome, options);
   Limits limits(options);
   auto program = std::make_shared<const Program>(test.program);
   auto events = std::make_shared<const ProgramEvents>(unroll(*program, style_of(test), options.unroll));

@@ -34,11 +34,15 @@ std::vector<Claim> claims_of(const recorded::WholeDescription& whole, const Litm
 enum class Purpose : std::uint8_t {
   verdict,  // the other checker stops where a property fails: for people
   count,    // it goes on, and counts the states of each claim
+  // It looks for a run on which each process that can go on does, and which never ends, or on which a thread
+  // never gets on (liveness.hpp). Promela only: each thread is a process, the rest of the hardware one more.
+  progress,
 };
 
 struct ExportOptions {
   std::string title;  // "quick-release, fault no-broadcast running mp-agent"
   Purpose purpose = Purpose::verdict;
+  int progress_of = -1;  // of Purpose::progress: a thread, or -1 for the end of all
 };
 
 std::string export_murphi(const recorded::WholeDescription& whole, const std::vector<Claim>& claims,

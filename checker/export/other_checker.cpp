@@ -187,6 +187,42 @@ Count with_spin(const std::string& text, const PromelaStart& start, std::size_t 
   return count;
 }
 
+// With acceptance cycles and weak fairness, which SPIN's partial-order reduction is not combined with.
+Count spin_cycles(const std::string& text, const fs::path& folder, const CountOptions& options) {
+  Steps steps(folder, options);
+  if (auto failed = check_version(Checker::spin, steps)) return *failed;
+  write_file(folder / "model.pml", text);
+  if (auto failed = steps.run({"spin", "-a", "model.pml"}, "spin")) return *failed;
+  const std::size_t memory = options.memory != 0 ? options.memory : std::size_t{4} << 30;
+  if (auto failed = steps.run(
+          {compiler(), "-w",
+           optimisation(fs::file_size(folder / "pan.m") > large_spin, options.expected_states), "-DNOREDUCE",
+           "-DNFAIR=4", "-DVECTORSZ=65536",
+           fmt::format("-DMEMLIM={}", std::max<std::size_t>(64, memory >> 20)), "pan.c", "-o", "pan"},
+          "compiling SPIN's verifier")) {
+    return *failed;
+  }
+  const double preparation = steps.seconds;
+  if (auto failed =
+          steps.run({(folder / "pan").string(), "-a", "-f", "-m10000000", "-w22", "-n"}, "SPIN's verifier")) {
+    return *failed;
+  }
+  const std::string& output = steps.result.output;
+  Count count;
+  count.seconds = steps.result.seconds;
+  count.preparation = preparation;
+  if (output.find("max search depth too small") != std::string::npos)
+    return failure(CountStatus::out_of_memory, "SPIN's search went deeper than its stack");
+  if (output.find("errors: 0") != std::string::npos &&
+      output.find("Full statespace search") != std::string::npos)
+    return count;
+  if (output.find("acceptance cycle") == std::string::npos) {
+    return failure(CountStatus::unexpected, "SPIN's verifier printed no verdict: " + first_lines(output));
+  }
+  count.failed = true;
+  return count;
+}
+
 // The number before a text such as " states, stored"; the last one printed.
 std::optional<std::uint64_t> number_before(const std::string& output, std::string_view text) {
   const std::size_t at = output.rfind(text);
@@ -345,9 +381,15 @@ Count count_text(Checker checker, const std::string& text, const PromelaStart& s
                                    : with_spin(text, start, claims, folder.path(), options);
 }
 
+Count spin_progress(const recorded::WholeDescription& whole, const std::string& title, int thread,
+                    const CountOptions& options) {
+  const TemporaryFolder folder;
+  return spin_cycles(export_promela(whole, {}, {title, Purpose::progress, thread}), folder.path(), options);
+}
+
 Count count_with(Checker checker, const recorded::WholeDescription& whole, const std::vector<Claim>& claims,
                  const std::string& title, const CountOptions& options) {
-  const ExportOptions how{title, options.purpose};
+  const ExportOptions how{title, options.purpose, -1};
   const std::string text =
       checker == Checker::rumur ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
   return count_text(checker, text, promela_start(whole), claims.size(), options);

@@ -57,6 +57,11 @@ Count count_with(Checker checker, const recorded::WholeDescription& whole, const
 Count count_text(Checker checker, const std::string& text, const PromelaStart& start, std::size_t claims,
                  const CountOptions& options);
 
+// Whether SPIN, under weak fairness of processes, finds a run on which an export of Purpose::progress does
+// not reach its goal: `failed` of the count.
+Count spin_progress(const recorded::WholeDescription& whole, const std::string& title, int thread,
+                    const CountOptions& options);
+
 // What the output of a finished search says, where it was to count and where it was to find a failure.
 Count read_rumur(const std::string& output, std::size_t claims);
 Count read_spin(const std::string& output, const PromelaStart& start, std::size_t claims);

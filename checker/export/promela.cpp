@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -176,7 +177,11 @@ class Writer : private IndentedText {
     if (has_derived(whole_.state)) restore();
     for (std::size_t i = 0; i < whole_.rules.size(); ++i) rule(i);
     properties();
-    process();
+    if (options_.purpose == Purpose::progress) {
+      processes();
+    } else {
+      process();
+    }
     return std::move(text_);
   }
 
@@ -527,13 +532,88 @@ class Writer : private IndentedText {
     gap();
   }
 
+  // One process a thread, with what memory does for it, and one for what belongs to no thread.
+  void processes() {
+    const int threads = extent("thread");
+    for (int t = -1; t < threads; ++t) {
+      if (!has_rules(t)) continue;
+      line("proctype {}() {{", t < 0 ? "hardware" : fmt::format("thread_{}", t));
+      indented([&] {
+        line("end:");
+        line("do");
+        for (const bool derived : {false, true}) options_of_rules(derived, t);
+        line("od");
+      });
+      line("}}");
+      gap();
+    }
+    line("init {{");
+    indented([&] {
+      line("atomic {{");
+      indented([&] {
+        starts();
+        for (int t = 0; t < threads; ++t) {
+          if (has_rules(t)) line("run thread_{}();", t);
+        }
+        if (has_rules(-1)) line("run hardware();");
+      });
+      line("}}");
+    });
+    line("}}");
+    gap();
+    line("/* Accepts the runs on which the goal is not reached, or not again and again. */");
+    line("#define GOAL ({})", options_.progress_of < 0 ? "AT_END" : getting_on(options_.progress_of));
+    line("never {{");
+    if (options_.progress_of >= 0) {
+      line("before:");
+      line("  do");
+      line("  :: !GOAL -> goto accept");
+      line("  :: true");
+      line("  od;");
+    }
+    line("accept:");
+    line("  do");
+    line("  :: !GOAL");
+    line("  od");
+    line("}}");
+  }
+
+  // The thread whose process takes an instance of a rule.
+  [[nodiscard]] int process_of(std::size_t rule, const std::string& arguments) const {
+    const recorded::RecordedRule& r = whole_.rules[rule];
+    if (r.thread >= 0) return r.thread;
+    return !r.parameters.empty() && r.parameters.front() == "thread" ? std::stoi(arguments) : -1;
+  }
+  [[nodiscard]] bool has_rules(int process) const {
+    bool any = false;
+    for (std::size_t i = 0; i < whole_.rules.size(); ++i) {
+      instances(whole_.rules[i].parameters,
+                [&](const std::string& arguments) { any |= process_of(i, arguments) == process; });
+    }
+    return any;
+  }
+  // The thread is within a section of the program, or has ended.
+  [[nodiscard]] std::string getting_on(int thread) const {
+    const std::vector<Expression> self{
+        recorded::constant({"thread", true, recorded::Sort::index}, std::to_string(thread))};
+    const std::string ended = place({{"memory", {}}, {"port", self}, {"ended", {}}});
+    const std::string pc = place({{"context", self}, {"pc", {}}});
+    std::string text = ended;
+    for (const Section& section : whole_.program->sections) {
+      for (const Stretch& s : section.stretches) {
+        if (s.thread == thread) text += fmt::format(" || ({0} >= {1} && {0} < {2})", pc, s.begin, s.end);
+      }
+    }
+    return text;
+  }
+
   void process() {
     line("active proctype system() {{");
     indented([&] {
       starts();
       line("end: /* to stop here is no mistake: what is a deadlock, its claim says */");
       line("do");
-      for (const bool derived : {false, true}) options_of_rules(derived);
+      for (const bool derived : {false, true}) options_of_rules(derived, std::nullopt);
       line("/* Enabled in the states of a claim only, which they do not leave. */");
       for (std::size_t i = 0; i < claims_.size(); ++i) {
         if (options_.purpose == Purpose::count) {
@@ -585,12 +665,13 @@ class Writer : private IndentedText {
     line("}}");
   }
 
-  // Rules after which derived fields are recomputed share one recomputation.
-  void options_of_rules(bool derived) {
+  // Rules after which derived fields are recomputed share one recomputation. Of one process, or of all.
+  void options_of_rules(bool derived, std::optional<int> process) {
     std::vector<std::string> calls;
     for (std::size_t i = 0; i < whole_.rules.size(); ++i) {
       if (touches_derived(whole_.rules[i].action, whole_) != derived) continue;
       instances(whole_.rules[i].parameters, [&](const std::string& arguments) {
+        if (process && process_of(i, arguments) != *process) return;
         calls.push_back(fmt::format("{}({})", names_.rule(i), arguments));
       });
     }

@@ -183,9 +183,10 @@ struct Modifiers {
   std::optional<Order> failure;
   std::optional<Region> region;
   bool spurious = false;
+  bool waits = false;
   bool arrives = false;
   bool syncs = false;
-  bool in_order = true;  // ORDER.SCOPE.OP.FAILURE
+  bool in_order = true;  // ORDER.SCOPE.OP.FAILURE.wait
 };
 
 // What is known of a thread besides its code until its last row has been read.
@@ -314,7 +315,7 @@ class ColumnReader : public TestReader {
         set_barrier(form, modifiers, instruction);
       } else {
         const bool swaps = form.opcode == Opcode::rmw && instruction.rmw == RmwFunction::compare_swap;
-        set_operands(form, std::string(form.operands) + (swaps ? "V" : ""), instruction);
+        set_operands(form, std::string(form.operands) + (swaps || instruction.waits ? "V" : ""), instruction);
       }
     }
     if (form.swapped) std::swap(instruction.a, instruction.b);
@@ -326,6 +327,7 @@ class ColumnReader : public TestReader {
       if (is_strict()) check_registers(i);
       set_targets(i);
     }
+    resolve_claims([this](std::size_t thread, const Word& label) { return place_of(thread, label); });
     finish_program();
   }
 
@@ -419,6 +421,7 @@ class ColumnReader : public TestReader {
     instruction.spurious = modifiers.spurious;
     instruction.region = modifiers.region.value_or(Region::all);
     instruction.arrives_only = modifiers.arrives;
+    instruction.waits = modifiers.waits;
     return modifiers;
   }
 
@@ -450,6 +453,12 @@ class ColumnReader : public TestReader {
     if (is_ptx() && form.opcode == Opcode::fence && word.text == "proxy") {
       source_.fail(word.place, "'fence.proxy' is not supported: proxies belong to PTX 7.5");
     }
+    if (is_strict() && word.text == "wait" && (form.opcode == Opcode::load || form.opcode == Opcode::rmw)) {
+      if (modifiers.waits) source_.fail(word.place, "a second 'wait'");
+      modifiers.waits = true;
+      return;
+    }
+    modifiers.in_order = modifiers.in_order && !modifiers.waits;
     const auto order = value_of(word.text, all_orders);
     if (order && is_strict() && modifiers.order && modifiers.function == RmwFunction::compare_swap) {
       return read_failure(*order, word, modifiers);
@@ -538,6 +547,10 @@ class ColumnReader : public TestReader {
     if (!modifiers.order && modifiers.scope) {
       source_.fail(place, name + " has a scope and no order", "add an order: " + spelled(form, modifiers));
     }
+    if (modifiers.waits && modifiers.order.value_or(Order::plain) == Order::plain) {
+      source_.fail(place, name + " waits, which only atomics do",
+                   "add an order: " + spelled(form, modifiers));
+    }
     if (!modifiers.order && !plain) {
       source_.fail(place, name + " needs an order and a scope", "add them: " + spelled(form, modifiers));
     }
@@ -561,8 +574,10 @@ class ColumnReader : public TestReader {
     std::string text(form.name);
     text.append(".").append(dialect_word(modifiers.order.value_or(usual)));
     text.append(".").append(scope_word(dialect_, modifiers.scope.value_or(Scope::agent)));
-    if (form.opcode != Opcode::rmw) return text;
-    return text.append(".").append(dialect_word(modifiers.function.value_or(RmwFunction::add)));
+    if (form.opcode == Opcode::rmw) {
+      text.append(".").append(dialect_word(modifiers.function.value_or(RmwFunction::add)));
+    }
+    return text + (modifiers.waits ? ".wait" : "");
   }
 
   void check_instruction_count() {
@@ -824,6 +839,12 @@ class ColumnReader : public TestReader {
       if (label == notes.labels.end()) fail_label(index, jump.label);
       program().threads[index].code[jump.instruction].target = label->second.target;
     }
+  }
+
+  [[nodiscard]] int place_of(std::size_t index, const Word& word) const {
+    const auto label = notes_[index].labels.find(word.text);
+    if (label == notes_[index].labels.end()) fail_label(index, word);
+    return label->second.target;
   }
 
   [[noreturn]] void fail_label(std::size_t index, const Word& word) const {

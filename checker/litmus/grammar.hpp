@@ -109,6 +109,7 @@ struct when {
 using loose = when<&TestReader::is_loose>;
 using strict = when<&TestReader::is_strict>;
 using in_kernels = when<&TestReader::is_kernels>;
+using without_question = when<&TestReader::may_have_no_question>;
 
 struct word : plus<identifier_other> {};
 struct number : seq<opt<one<'-'>>, peg::digit, star<identifier_other>> {};
@@ -151,8 +152,42 @@ struct entry_name : entry_word {};
 struct entry_value : entry_word {};
 struct entry : seq<entry_name, opt<same_line, colon, same_line, must<entry_value>>> {};
 struct end_of_entries : at<same_line, sor<peg::eolf, one<'\r'>, string<'/', '/'>, string<'(', '*'>>> {};
-struct our_key
-    : sor<keyword<'T', 'a', 'g', 's'>, keyword<'E', 'x', 'p', 'e', 'c', 't'>, keyword<'R', 'a', 'c', 'e'>> {};
+
+// Claims: Section="words" 1: P0 IN..OUT x2, ...; Meeting="words": P0 HERE GONE, ...; Final="words": x == 2.
+struct claim_name : seq<one<'"'>, star<peg::not_one<'"', '\n'>>, one<'"'>> {};
+struct capacity : number {};
+struct claim_thread : identifier {};
+struct first_label : identifier {};
+struct second_label : identifier {};
+struct two_dots : string<'.', '.'> {};
+struct weight_number : number {};
+struct weight : seq<one<'x'>, must<weight_number>> {};
+struct begin_part : peg::success {};
+struct stretch : seq<begin_part, claim_thread, same_line, must<first_label>, same_line, must<two_dots>,
+                     same_line, must<second_label>, opt<same_line, weight>> {};
+struct participant
+    : seq<begin_part, claim_thread, same_line, must<first_label>, same_line, must<second_label>> {};
+struct claim_colon : colon {};
+struct end_of_claim : end_of_entries {};
+template <typename Part>
+struct parts : seq<must<claim_colon>, same_line, must<Part>, star<same_line, one<','>, ws, must<Part>>> {};
+struct section_word : keyword<'S', 'e', 'c', 't', 'i', 'o', 'n'> {};
+struct meeting_word : keyword<'M', 'e', 'e', 't', 'i', 'n', 'g'> {};
+struct final_word : keyword<'F', 'i', 'n', 'a', 'l'> {};
+template <typename Key>
+struct claims_here
+    : seq<at<Key, same_line, equals>, Key, same_line, equals, same_line, must<claim_name>, same_line> {};
+struct section : seq<claims_here<section_word>, must<capacity>, same_line, parts<stretch>> {};
+struct meeting : seq<claims_here<meeting_word>, parts<participant>> {};
+struct claimed_value : number {};
+struct is_claimed : string<'=', '='> {};
+struct final_reference : reference {};
+struct final_value : seq<claims_here<final_word>, must<claim_colon>, same_line, must<final_reference>,
+                         same_line, must<is_claimed>, same_line, must<claimed_value>> {};
+struct claim : seq<strict, sor<section, meeting, final_value>, same_line, must<end_of_claim>> {};
+
+struct our_key : sor<keyword<'T', 'a', 'g', 's'>, keyword<'E', 'x', 'p', 'e', 'c', 't'>,
+                     keyword<'R', 'a', 'c', 'e'>, keyword<'P', 'r', 'o', 'g', 'r', 'e', 's', 's'>> {};
 struct metadata
     : seq<at<sor<strict, at<our_key>>, identifier, same_line, equals>, key, same_line, equals, same_line,
           must<entry>, star<same_line, one<','>, ws, must<entry>>, same_line, must<end_of_entries>> {};
@@ -160,7 +195,7 @@ struct other_metadata : seq<loose, at<identifier, same_line, equals>, identifier
 };
 struct other_word : seq<loose, not_at<one<'{'>>, sor<word, peg::any>> {};
 struct head : seq<opt<peg::utf8::bom>, ws, must<dialect>, same_line, must<name>, ws,
-                  star<sor<doc_string, metadata, other_metadata, other_word>, ws>> {};
+                  star<sor<doc_string, claim, metadata, other_metadata, other_word>, ws>> {};
 
 // The initial state.
 struct block_name : identifier {};
@@ -245,7 +280,7 @@ struct not_exists : seq<one<'~'>, ws, must<negated_exists_word>> {};
 struct forall : forall_word {};
 struct question : sor<exists, not_exists, forall> {};
 struct condition : formula {};
-struct no_condition : seq<loose, eof> {};
+struct no_condition : seq<without_question, eof> {};
 struct end_of_test : eof {};
 
 // What follows the program. `Question` is the dialect's own, for what it expects where there is none.
@@ -264,6 +299,19 @@ template <> inline constexpr Expectation expectation<grammar::closed_doc>{"a doc
 template <> inline constexpr Expectation expectation<grammar::entry>{"an entry"};
 template <> inline constexpr Expectation expectation<grammar::entry_value>{"a value after ':'"};
 template <> inline constexpr Expectation expectation<grammar::end_of_entries>{"',' or the end of the line"};
+template <> inline constexpr Expectation expectation<grammar::claim_name>{"what is claimed, in quotes"};
+template <> inline constexpr Expectation expectation<grammar::capacity>{"how much the section holds", "such as Section=\"one is inside\" 1: P0 IN..OUT"};
+template <> inline constexpr Expectation expectation<grammar::claim_colon>{"':'"};
+template <> inline constexpr Expectation expectation<grammar::stretch>{"a thread and its labels", "such as P0 IN..OUT"};
+template <> inline constexpr Expectation expectation<grammar::participant>{"a thread and its labels", "such as P0 HERE GONE"};
+template <> inline constexpr Expectation expectation<grammar::first_label>{"a label"};
+template <> inline constexpr Expectation expectation<grammar::second_label>{"a label"};
+template <> inline constexpr Expectation expectation<grammar::two_dots>{"'..'"};
+template <> inline constexpr Expectation expectation<grammar::weight_number>{"a weight"};
+template <> inline constexpr Expectation expectation<grammar::final_reference>{"a location"};
+template <> inline constexpr Expectation expectation<grammar::is_claimed>{"'=='"};
+template <> inline constexpr Expectation expectation<grammar::claimed_value>{"an integer"};
+template <> inline constexpr Expectation expectation<grammar::end_of_claim>{"',' or the end of the line"};
 template <> inline constexpr Expectation expectation<grammar::open_brace>{"the initial state in '{' and '}'", "it may be empty: { }"};
 template <> inline constexpr Expectation expectation<grammar::close_brace>{"an initialisation or '}'", "initialisations are x = 0; or P0:r0 = 0; or block x y;"};
 template <> inline constexpr Expectation expectation<grammar::close_list>{"',' or '}' after an initial value"};
@@ -334,6 +382,19 @@ template <> struct Action<grammar::key> : Give<&TestReader::key> {};
 template <> struct Action<grammar::entry_name> : Give<&TestReader::entry_name> {};
 template <> struct Action<grammar::entry_value> : Give<&TestReader::entry_value> {};
 template <> struct Action<grammar::entry> : Call<&TestReader::end_entry> {};
+
+template <> struct Action<grammar::section_word> : Call<&TestReader::begin_claim, ClaimKind::section> {};
+template <> struct Action<grammar::meeting_word> : Call<&TestReader::begin_claim, ClaimKind::meeting> {};
+template <> struct Action<grammar::final_word> : Call<&TestReader::begin_claim, ClaimKind::final_value> {};
+template <> struct Action<grammar::claim_name> : Give<&TestReader::claim_name> {};
+template <> struct Action<grammar::capacity> : Give<&TestReader::claim_number> {};
+template <> struct Action<grammar::begin_part> : Call<&TestReader::begin_part> {};
+template <> struct Action<grammar::claim_thread> : Give<&TestReader::claim_thread> {};
+template <> struct Action<grammar::first_label> : Give<&TestReader::claim_label, 0> {};
+template <> struct Action<grammar::second_label> : Give<&TestReader::claim_label, 1> {};
+template <> struct Action<grammar::weight_number> : Give<&TestReader::claim_weight> {};
+template <> struct Action<grammar::final_reference> : Call<&TestReader::claim_location> {};
+template <> struct Action<grammar::claimed_value> : Give<&TestReader::claim_number> {};
 
 template <> struct Action<grammar::begin_reference> : Call<&TestReader::begin_reference> {};
 template <> struct Action<grammar::reference_thread> : Give<&TestReader::reference_thread> {};

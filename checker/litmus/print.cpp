@@ -264,10 +264,11 @@ std::string print_rmw(const Instruction& instruction, const std::string& destina
   if (instruction.failure_order != Order::plain) {
     text.append(".").append(dialect_word(instruction.failure_order));
   }
-  text += instruction.spurious ? ".weak " : " ";
+  if (instruction.spurious) text += ".weak";
+  text += instruction.waits ? ".wait " : " ";
   if (!destination.empty()) text += destination + ", ";
   text += location + ", " + a;
-  return instruction.rmw == RmwFunction::compare_swap ? text + ", " + b : text;
+  return instruction.rmw == RmwFunction::compare_swap || instruction.waits ? text + ", " + b : text;
 }
 
 // `target` counts printed instructions, as labels do.
@@ -281,7 +282,8 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
   const std::string b = print_operand(instruction.b, thread);
   switch (instruction.opcode) {
     case Opcode::load:
-      return "ld" + print_modifiers(instruction) + " " + destination + ", " + location;
+      return "ld" + print_modifiers(instruction) + (instruction.waits ? ".wait " : " ") + destination + ", " +
+             location + (instruction.waits ? ", " + a : "");
     case Opcode::store:
       return "st" + print_modifiers(instruction) + " " + location + ", " + a;
     case Opcode::rmw:
@@ -322,6 +324,55 @@ int label_index(const Instruction& instruction, const std::vector<int>& before) 
   return instruction.target < 0 ? 0 : before[position(instruction.target)];
 }
 
+// The places of a thread that claims of the program name.
+std::vector<int> places_claimed(const Program& program, int thread) {
+  std::vector<int> places;
+  for (const Section& section : program.sections) {
+    for (const Stretch& stretch : section.stretches) {
+      if (stretch.thread == thread) places.insert(places.end(), {stretch.begin, stretch.end});
+    }
+  }
+  for (const Rendezvous& meeting : program.meetings) {
+    for (const Rendezvous::Participant& p : meeting.participants) {
+      if (p.thread == thread) places.insert(places.end(), {p.arrive, p.leave});
+    }
+  }
+  return places;
+}
+
+// The label of a place in a thread's code.
+std::string label_of_place(const Program& program, int thread, int place) {
+  return label(printed_before(program.threads[position(thread)])[position(place)]);
+}
+
+std::string print_section(const Section& section, const Program& program) {
+  std::string text = "Section=\"" + section.name + "\" " + std::to_string(section.capacity) + ":";
+  for (const Stretch& stretch : section.stretches) {
+    if (&stretch != &section.stretches.front()) text += ",";
+    text += " " + thread_name(position(stretch.thread));
+    text += " " + label_of_place(program, stretch.thread, stretch.begin);
+    text += ".." + label_of_place(program, stretch.thread, stretch.end);
+    if (stretch.weight != 1) text += " x" + std::to_string(stretch.weight);
+  }
+  return text + "\n";
+}
+
+std::string print_meeting(const Rendezvous& meeting, const Program& program) {
+  std::string text = "Meeting=\"" + meeting.name + "\":";
+  for (const Rendezvous::Participant& p : meeting.participants) {
+    if (&p != &meeting.participants.front()) text += ",";
+    text += " " + thread_name(position(p.thread));
+    text += " " + label_of_place(program, p.thread, p.arrive);
+    text += " " + label_of_place(program, p.thread, p.leave);
+  }
+  return text + "\n";
+}
+
+std::string print_final_value(const FinalValue& final, const Program& program) {
+  return "Final=\"" + final.name + "\": " + location_text(program.locations[position(final.location)].name) +
+         " == " + std::to_string(final.value) + "\n";
+}
+
 // One thread from top to bottom: its name and placement, then a cell for each instruction.
 std::vector<std::string> print_column(const Program& program, std::size_t index) {
   const Thread& thread = program.threads[index];
@@ -329,6 +380,9 @@ std::vector<std::string> print_column(const Program& program, std::size_t index)
   std::vector<bool> labelled(position(before.back()) + 1, false);
   for (const Instruction& instruction : thread.code) {
     if (instruction.target >= 0) labelled[position(before[position(instruction.target)])] = true;
+  }
+  for (const int place : places_claimed(program, static_cast<int>(index))) {
+    labelled[position(before[position(place)])] = true;
   }
   std::vector<std::string> column{thread_name(index) + print_placement(thread.placement, index)};
   for (const Instruction& instruction : thread.code) {
@@ -361,7 +415,8 @@ bool same_instruction(const Instruction& left, const Instruction& right) {
          left.location == right.location && left.destination == right.destination &&
          left.target == right.target && left.a == right.a && left.b == right.b && left.index == right.index &&
          left.failure_order == right.failure_order && left.region == right.region &&
-         left.spurious == right.spurious && left.arrives_only == right.arrives_only;
+         left.spurious == right.spurious && left.arrives_only == right.arrives_only &&
+         left.waits == right.waits;
 }
 
 bool same_placement(const Placement& left, const Placement& right) {
@@ -414,6 +469,14 @@ std::string print_program(const Program& program) {
   return text;
 }
 
+std::string print_claims(const Program& program) {
+  std::string text;
+  for (const Section& section : program.sections) text += print_section(section, program);
+  for (const Rendezvous& meeting : program.meetings) text += print_meeting(meeting, program);
+  for (const FinalValue& final : program.final_values) text += print_final_value(final, program);
+  return text;
+}
+
 std::string print_instruction(const Instruction& instruction, const Program& program, int thread) {
   const Thread& whole = program.threads[position(thread)];
   return instruction_text(instruction, program, whole, label_index(instruction, printed_before(whole)));
@@ -423,7 +486,9 @@ bool same_program(const Program& left, const Program& right) {
   return std::equal(left.locations.begin(), left.locations.end(), right.locations.begin(),
                     right.locations.end(), same_location) &&
          std::equal(left.threads.begin(), left.threads.end(), right.threads.begin(), right.threads.end(),
-                    same_thread);
+                    same_thread) &&
+         left.sections == right.sections && left.meetings == right.meetings &&
+         left.final_values == right.final_values;
 }
 
 std::string_view dialect_word(Order order) {

@@ -49,6 +49,12 @@ struct ExpectedRace {
   SourcePlace place;
 };
 
+struct ExpectedProgress {
+  std::string scheduler;  // "obe", "awg"
+  std::string verdict;  // "terminates", "deadlock", "trap", "livelock", "starvation", "progresses", "unsafe"
+  SourcePlace place;
+};
+
 struct LitmusTest {
   std::string file;     // as the user named it
   std::string dialect;  // "HRF", "PTX", "OPENCL", "C"
@@ -63,6 +69,7 @@ struct LitmusTest {
       observed;  // registers and locations named by the condition, filter or `locations`
   std::vector<ExpectedObservation> expected;
   std::vector<ExpectedRace> expected_races;
+  std::vector<ExpectedProgress> expected_progress;
   std::vector<std::string> tags;  // from Tags=, e.g. "quick"
 };
 
@@ -85,14 +92,18 @@ std::string print(const ConditionTerm& term, const Program& program);
 
 // A program in the HRF dialect: the initial state in braces, then the columns, for traces and for round
 // trips. Between a line "HRF name" and a condition it parses back to the same program. The instructions
-// that `kernel N` inserts are left out, for the placement says them; threads are named P0, P1, ...
+// that `kernel N` inserts are left out, for the placement says them; threads are named P0, P1, ... What the
+// program claims is said in the head (print_claims), by labels that are printed here.
 std::string print_program(const Program& program);
+
+// The claims of a program as fields of a test's head, each on a line; empty where there are none.
+std::string print_claims(const Program& program);
 
 // One instruction of a thread in the HRF dialect; a kernel edge reads "kernel.begin" or "kernel.end".
 // Its label is the one that print_program gives to the target.
 std::string print_instruction(const Instruction& instruction, const Program& program, int thread);
 
-// Whether two programs have the same locations, threads and code: equal but for name, doc and places.
+// Whether two programs have the same locations, threads, code and claims: equal but for name, doc and places.
 bool same_program(const Program& left, const Program& right);
 
 // How the HRF dialect spells what an instruction says ("acq_rel", "agent", "exch", "add", "=="); a plain

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "checker/support/diagnostic.hpp"
+#include "spec/scheduler/setup.hpp"
 
 namespace lockstep::litmus {
 namespace {
@@ -37,8 +38,9 @@ Formula joined(Formula::Kind kind, Formula left, Formula right) {
   return whole;
 }
 
-void insert_kernel_marks(Thread& thread) {
-  if (thread.placement.kernel < 0) return;
+// Says whether it did.
+bool insert_kernel_marks(Thread& thread) {
+  if (thread.placement.kernel < 0) return false;
   for (Instruction& instruction : thread.code) {
     if (instruction.target >= 0) ++instruction.target;
   }
@@ -47,6 +49,25 @@ void insert_kernel_marks(Thread& thread) {
   thread.code.insert(thread.code.begin(), mark);
   mark.opcode = Opcode::kernel_end;
   thread.code.push_back(mark);
+  return true;
+}
+
+// A thread's code begins one instruction later than it did.
+void move_claims(Program& program, int thread) {
+  for (Section& section : program.sections) {
+    for (Stretch& stretch : section.stretches) {
+      if (stretch.thread != thread) continue;
+      ++stretch.begin;
+      ++stretch.end;
+    }
+  }
+  for (Rendezvous& meeting : program.meetings) {
+    for (Rendezvous::Participant& p : meeting.participants) {
+      if (p.thread != thread) continue;
+      ++p.arrive;
+      ++p.leave;
+    }
+  }
 }
 
 }  // namespace
@@ -75,7 +96,7 @@ void TestReader::doc(const Word& word) {
 }
 
 void TestReader::key(const Word& word) {
-  static const Names known{"Race", "Expect", "Tags"};
+  static const Names known{"Race", "Expect", "Progress", "Tags", "Section", "Meeting", "Final"};
   if (std::find(known.begin(), known.end(), word.text) == known.end()) {
     source_.fail(word.place, "unknown key " + in_quotes(word.text), suggestion(word.text, known));
   }
@@ -94,6 +115,7 @@ void TestReader::entry_name(const Word& word) {
 void TestReader::end_entry() {
   if (key_ == "Race") return add_expected_race();
   if (key_ == "Expect") return add_expectation();
+  if (key_ == "Progress") return add_expected_progress();
   if (value_) source_.fail(value_->place, "a tag has no value");
   test_.tags.emplace_back(entry_.text);
 }
@@ -119,6 +141,97 @@ void TestReader::add_expectation() {
     source_.fail(entry_.place, in_quotes(entry_.text) + " is listed twice");
   }
   test_.expected.push_back({std::string(entry_.text), static_cast<Observation>(index), entry_.place});
+}
+
+void TestReader::add_expected_progress() {
+  static const Names verdicts{"terminates", "deadlock",   "trap",  "livelock",
+                              "starvation", "progresses", "unsafe"};
+  static const Names schedulers = [] {
+    Names names;
+    for (const NamedProgressModel& model : progress_models) names.emplace_back(model.name);
+    for (const NamedWaitingPolicy& policy : waiting_policies) names.emplace_back(policy.name);
+    return names;
+  }();
+  const std::string scheduler = source_.one_of(entry_, "scheduler", schedulers);
+  const std::string verdict = source_.one_of(value("a verdict such as terminates"), "verdict", verdicts);
+  for (const ExpectedProgress& other : test_.expected_progress) {
+    if (other.scheduler == scheduler) source_.fail(entry_.place, in_quotes(scheduler) + " is listed twice");
+  }
+  test_.expected_progress.push_back({scheduler, verdict, entry_.place});
+}
+
+// ---- What the program claims ----
+
+void TestReader::claim_name(const Word& word) {
+  claims_.back().name = {word.text.substr(1, word.text.size() - 2), word.place};
+}
+
+void TestReader::claim_label(const Word& word, int which) {
+  claims_.back().parts.back().labels.at(static_cast<std::size_t>(which)) = word;
+}
+
+std::string TestReader::new_claim_name(const WrittenClaim& claim, Names& known) const {
+  std::string name(claim.name.text);
+  std::erase(name, '\r');
+  if (name.empty()) source_.fail(claim.name.place, "a claim needs words");
+  if (std::find(known.begin(), known.end(), name) != known.end()) {
+    source_.fail(claim.name.place, in_quotes(name) + " is claimed twice");
+  }
+  known.push_back(name);
+  return name;
+}
+
+void TestReader::resolve_claims(const std::function<int(std::size_t, const Word&)>& place_of) {
+  Names known;
+  for (const WrittenClaim& claim : claims_) {
+    const std::string name = new_claim_name(claim, known);
+    if (claim.kind == ClaimKind::section) {
+      add_section(claim, name, place_of);
+    } else if (claim.kind == ClaimKind::meeting) {
+      add_meeting(claim, name, place_of);
+    } else {
+      reference_ = claim.location;
+      if (reference_.thread) {
+        source_.fail(reference_.thread->place, "expected a location, found a register",
+                     "claims are of what is in memory in the end");
+      }
+      program().final_values.push_back({name, resolve_location().index, source_.constant(claim.number)});
+    }
+  }
+}
+
+void TestReader::add_section(const WrittenClaim& claim, std::string name,
+                             const std::function<int(std::size_t, const Word&)>& place_of) {
+  Section section{std::move(name), source_.constant(claim.number), {}};
+  if (section.capacity < 0) source_.fail(claim.number.place, "a section holds 0 at least");
+  for (const ClaimPart& part : claim.parts) {
+    const std::size_t thread = thread_index(part.thread);
+    Stretch stretch{static_cast<int>(thread), place_of(thread, part.labels[0]),
+                    place_of(thread, part.labels[1]), part.weight ? source_.constant(*part.weight) : 1};
+    if (stretch.begin >= stretch.end) {
+      source_.fail(part.labels[1].place,
+                   in_quotes(part.labels[1].text) + " is not behind " + in_quotes(part.labels[0].text));
+    }
+    if (stretch.weight < 1) source_.fail(part.weight->place, "a thread weighs 1 at least");
+    section.stretches.push_back(stretch);
+  }
+  program().sections.push_back(std::move(section));
+}
+
+void TestReader::add_meeting(const WrittenClaim& claim, std::string name,
+                             const std::function<int(std::size_t, const Word&)>& place_of) {
+  Rendezvous meeting{std::move(name), {}};
+  for (const ClaimPart& part : claim.parts) {
+    const std::size_t thread = thread_index(part.thread);
+    const Rendezvous::Participant participant{static_cast<int>(thread), place_of(thread, part.labels[0]),
+                                              place_of(thread, part.labels[1])};
+    if (participant.arrive > participant.leave) {
+      source_.fail(part.labels[1].place,
+                   in_quotes(part.labels[1].text) + " is not behind " + in_quotes(part.labels[0].text));
+    }
+    meeting.participants.push_back(participant);
+  }
+  program().meetings.push_back(std::move(meeting));
 }
 
 const Word& TestReader::value(const std::string& expected) const {
@@ -349,7 +462,9 @@ void TestReader::check_register_name(const Word& word) const {
 }
 
 void TestReader::finish_program() {
-  for (Thread& thread : program().threads) insert_kernel_marks(thread);
+  for (std::size_t t = 0; t < program().threads.size(); ++t) {
+    if (insert_kernel_marks(program().threads[t])) move_claims(program(), static_cast<int>(t));
+  }
   number_blocks();
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 namespace lockstep::litmus {
 
 enum class Dialect : std::uint8_t { hrf, ptx, opencl, c };
+enum class ClaimKind : std::uint8_t { section, meeting, final_value };
 
 // "HRF", "PTX", "OPENCL", "C".
 const Names& dialect_names();
@@ -65,6 +67,11 @@ class TestReader {
   [[nodiscard]] bool is_strict() const { return dialect_ == Dialect::hrf; }
   [[nodiscard]] bool is_kernels() const { return dialect_ == Dialect::opencl || dialect_ == Dialect::c; }
 
+  // A test may leave the question out where it says what else is to be judged.
+  [[nodiscard]] bool may_have_no_question() const {
+    return is_loose() || !claims_.empty() || !test_.expected_progress.empty();
+  }
+
   // -- The head of the test --
 
   void head_word(const Word&);
@@ -74,6 +81,14 @@ class TestReader {
   void entry_name(const Word& word);
   void entry_value(const Word& word) { value_ = word; }
   void end_entry();
+  void begin_claim(ClaimKind kind) { claims_.emplace_back().kind = kind; }
+  void claim_name(const Word& word);
+  void claim_number(const Word& word) { claims_.back().number = word; }
+  void begin_part() { claims_.back().parts.emplace_back(); }
+  void claim_thread(const Word& word) { claims_.back().parts.back().thread = word; }
+  void claim_label(const Word& word, int which);
+  void claim_weight(const Word& word) { claims_.back().parts.back().weight = word; }
+  void claim_location() { claims_.back().location = reference_; }
 
   // -- The initial state --
 
@@ -148,6 +163,9 @@ class TestReader {
   // Parameters of kernels, by thread and name. A condition takes one for a register that holds its address.
   std::vector<std::pair<std::size_t, std::string>> pointers_;
 
+  // Turns what was claimed in the head into claims of the program; `place_of(thread, label)`.
+  void resolve_claims(const std::function<int(std::size_t, const Word&)>& place_of);
+
   // After the last word of the program: gives each location its block and each kernel its marks.
   void finish_program();
 
@@ -159,6 +177,7 @@ class TestReader {
   [[nodiscard]] const Word& value(const std::string& expected) const;
   void add_expected_race();
   void add_expectation();
+  void add_expected_progress();
   void initialise_location();
   [[nodiscard]] bool is_same_again(std::size_t location) const;
   void check_register_name(const Word& word) const;
@@ -170,7 +189,27 @@ class TestReader {
 
   LitmusTest test_;
 
+  // A claim as it was written.
+  struct ClaimPart {
+    Word thread;
+    std::array<Word, 2> labels;
+    std::optional<Word> weight;
+  };
+  struct WrittenClaim {
+    ClaimKind kind = ClaimKind::section;
+    Word name;
+    Word number;
+    std::vector<ClaimPart> parts;
+    Reference location;
+  };
+  [[nodiscard]] std::string new_claim_name(const WrittenClaim& claim, Names& known) const;
+  void add_section(const WrittenClaim& claim, std::string name,
+                   const std::function<int(std::size_t, const Word&)>& place_of);
+  void add_meeting(const WrittenClaim& claim, std::string name,
+                   const std::function<int(std::size_t, const Word&)>& place_of);
+
   // The head.
+  std::vector<WrittenClaim> claims_;
   std::string_view key_;
   Word entry_;
   std::optional<Word> value_;

@@ -135,9 +135,8 @@ class FairCycles {
   FairCycles(const StateGraph& graph, const CycleQuestion& question)
       : graph_(graph), question_(question), words_(graph.obligations().size() / 64 + 1) {
     region_.assign(graph.states(), 0);
-    if (!question.within) return;
     for (StateNumber s = 0; s < graph.states(); ++s) {
-      if (!question.within(s)) region_[s] = removed;
+      if (graph.is_end(s) || (question.within && !question.within(s))) region_[s] = removed;
     }
   }
 

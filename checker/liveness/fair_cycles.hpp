@@ -3,7 +3,8 @@
 // A cycle is weakly fair if every obligation is, somewhere on it, not owed or discharged. The whole of a
 // component that passes this test is such a cycle, and a component that fails it has none. Strong fairness
 // asks that an obligation owed somewhere on the cycle is discharged on it; states that owe what the component
-// never discharges are taken out, and what is left is decomposed again.
+// never discharges are taken out, and what is left is decomposed again. A run that has come to its proper end
+// is over, whatever optional rules may still do.
 #pragma once
 
 #include <cstdint>

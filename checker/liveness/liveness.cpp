@@ -81,44 +81,25 @@ class Judge {
     return false;
   }
 
-  // The first state that cannot reach an end, with a loop that it is caught in where there is a fair one.
-  bool trapped(bool by_owed_steps) {
-    const std::vector<bool> can_end = states_that_can_end(graph_, by_owed_steps);
-    const auto first = std::find(can_end.begin(), can_end.end(), false);
-    if (first == can_end.end()) return false;
-    CycleQuestion caught;
-    caught.fairness = options_.fairness;
-    caught.within = [&](StateNumber s) { return !can_end[s]; };
-    if (by_owed_steps) caught.within = nullptr;
-    if (const auto lasso = find_fair_cycle(graph_, caught)) {
-      keep(Termination::trap, TraceEnd::cycle, "no run from here on ends", lasso->stem, lasso->loop);
-    } else {
-      const auto at = static_cast<StateNumber>(first - can_end.begin());
-      keep(Termination::trap, TraceEnd::state, "no run from here on ends", graph_.path_to(at), {});
-    }
-    return true;
-  }
-
   void ending() {
+    const std::vector<bool> can_end = states_that_can_end(graph_, options_.by_paths);
+    const auto first = std::find(can_end.begin(), can_end.end(), false);
+    const bool trapped = first != can_end.end();
     if (options_.by_paths) {
-      trapped(true);
+      if (!trapped) return;
+      const auto at = static_cast<StateNumber>(first - can_end.begin());
+      keep(Termination::trap, TraceEnd::state, "no steps that are owed lead from here to the end",
+           graph_.path_to(at), {});
       return;
     }
-    // A trap that only an unfair scheduler keeps closed is none: a fair run has to be caught in it.
-    const std::vector<bool> can_end = states_that_can_end(graph_, false);
     CycleQuestion question;
     question.fairness = options_.fairness;
-    question.within = [&](StateNumber s) { return !can_end[s]; };
-    if (std::find(can_end.begin(), can_end.end(), false) != can_end.end()) {
-      if (const auto lasso = find_fair_cycle(graph_, question)) {
-        keep(Termination::trap, TraceEnd::cycle, "no run from here on ends", lasso->stem, lasso->loop);
-        return;
-      }
-    }
-    question.within = nullptr;
-    if (const auto lasso = find_fair_cycle(graph_, question)) {
-      keep(Termination::livelock, TraceEnd::cycle, "a fair run that never ends", lasso->stem, lasso->loop);
-    }
+    // Whoever is in a trap goes on for ever, and can do so fairly.
+    if (trapped) question.within = [&](StateNumber s) { return !can_end[s]; };
+    const auto lasso = find_fair_cycle(graph_, question);
+    if (!lasso) return;
+    keep(trapped ? Termination::trap : Termination::livelock, TraceEnd::cycle,
+         trapped ? "no run from here on ends" : "a fair run that never ends", lasso->stem, lasso->loop);
   }
 
   void endless(const Program& program) {

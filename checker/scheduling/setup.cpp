@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "checker/support/diagnostic.hpp"
 
@@ -32,7 +33,7 @@ constexpr std::array reading_names{
     NamedReading{&WaitingReadings::keeps_monitoring, "keeps-monitoring"},
     NamedReading{&WaitingReadings::hashed_conditions, "hashed-conditions"},
     NamedReading{&WaitingReadings::observes_plain_stores, "observes-plain-stores"},
-    NamedReading{&WaitingReadings::expiry_switches_out, "expiry-switches-out"},
+    NamedReading{&WaitingReadings::expiry_resumes, "expiry-resumes"},
     NamedReading{&WaitingReadings::any_order, "any-order"},
 };
 
@@ -68,8 +69,8 @@ int number_in(std::string_view text, std::string_view setting) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 0 ||
-      number > WorkGroupTag::capacity) {
-    throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, WorkGroupTag::capacity));
+      number > most_scheduled) {
+    throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, most_scheduled));
   }
   return number;
 }
@@ -179,13 +180,20 @@ RegisteredScheduled::RegisteredScheduled(std::string_view system, ScheduledBuild
   builders().emplace(system, builder);
 }
 
-ScheduledBuilder scheduled_builder(std::string_view system) {
-  const auto found = builders().find(system);
-  if (found != builders().end()) return found->second;
+std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
+                                              std::shared_ptr<const Program> program, SystemOptions options) {
+  const auto found = builders().find(system.name);
+  if (found != builders().end()) return found->second(std::move(program), options);
+  const SchedulerSetup& setup = *options.scheduler;
+  if (!setup.is_policy && setup.model == ProgressModel::fair && setup.slots == 0 && !setup.any_slots) {
+    options.reductions = {options.reductions.local, false, false, false};
+    options.scheduler.reset();
+    return system.build(std::move(program), options);
+  }
   std::vector<std::string_view> names;
   for (const auto& [name, builder] : builders()) names.push_back(name);
-  throw BadInput(fmt::format("{} is not built with schedulers", system),
-                 fmt::format("these are: {}", fmt::join(names, ", ")));
+  throw BadInput(fmt::format("{} runs under no scheduler but fair", system.name),
+                 fmt::format("these run under all: {}", fmt::join(names, ", ")));
 }
 
 void check_setup(const SchedulerSetup& setup, int work_groups, bool performs_at_once,

@@ -33,8 +33,11 @@ using ScheduledBuilder = std::unique_ptr<ProgramModel> (*)(std::shared_ptr<const
 struct RegisteredScheduled {
   RegisteredScheduled(std::string_view system, ScheduledBuilder builder);
 };
-// Throws BadInput, naming those that there are, where the memory system is not built with schedulers.
-ScheduledBuilder scheduled_builder(std::string_view system);
+// Builds a program on a memory system under options.scheduler, which must be given. A memory system without a
+// builder of its own runs under the fair progress model alone, which holds nobody back; throws BadInput,
+// naming those that know more, where it is to run under another.
+std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
+                                              std::shared_ptr<const Program> program, SystemOptions options);
 
 // Throws BadInput where a setup asks for what the memory system cannot give, or has no sense for the program.
 // `performs_at_once`: the memory system performs a request in one step, so that a monitor can watch it.

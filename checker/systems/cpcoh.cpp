@@ -5,12 +5,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry cpcoh_entry() {
   return closed_system_entry<cpcoh::Info, cpcoh_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(40, cpcoh_entry);
+
 }  // namespace
 
 }  // namespace lockstep

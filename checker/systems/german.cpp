@@ -5,12 +5,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry german_entry() {
   return closed_system_entry<german::Info, german_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(90, german_entry);
+
 }  // namespace
 
 }  // namespace lockstep

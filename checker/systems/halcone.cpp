@@ -4,12 +4,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry halcone_entry() {
   return program_system_entry<halcone::Info, halcone_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(30, halcone_entry);
+
 }  // namespace
 
 }  // namespace lockstep

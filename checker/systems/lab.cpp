@@ -4,12 +4,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry lab_entry() {
   return program_system_entry<lab::Info, lab_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(15, lab_entry);
+
 }  // namespace
 
 }  // namespace lockstep

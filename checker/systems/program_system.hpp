@@ -33,7 +33,8 @@ PlacementTable place(const Program& program);
 
 // Throws BadInput where a program needs more than the built state holds, or does what memory systems do not
 // run.
-void check_capacity(const Program& program, const PlacementTable& placement);
+void check_capacity(const Program& program, const PlacementTable& placement,
+                    int most_threads = ThreadTag::capacity, int most_work_groups = CuTag::capacity);
 
 // What liveness asks, of a state of the threads of a program; `owes(t)`: the scheduler owes thread t.
 template <class K, class MachineState, class Owes>
@@ -126,13 +127,13 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
 }
 
 // The smallest sizes that a placed program and its memory system need, or what the user asks for.
-template <class Info>
-typename Info::template Sizes<FullCapacities> sizes_for(const Program& program,
-                                                        const PlacementTable& placement,
-                                                        const SystemOptions& options,
-                                                        const SystemEntry& entry) {
-  check_capacity(program, placement);
-  typename Info::template Sizes<FullCapacities> sizes;
+template <class Info, class Capacities = FullCapacities>
+typename Info::template Sizes<Capacities> sizes_for(const Program& program, const PlacementTable& placement,
+                                                    const SystemOptions& options, const SystemEntry& entry) {
+  using Sizes = typename Info::template Sizes<Capacities>;
+  check_capacity(program, placement, Sizes::template capacity<ThreadTag>(),
+                 Sizes::template capacity<CuTag>());
+  Sizes sizes;
   sizes.template set<ThreadTag>(static_cast<int>(program.threads.size()));
   sizes.template set<RegisterTag>(placement.registers);
   sizes.template set<WorkGroupTag>(placement.cus);

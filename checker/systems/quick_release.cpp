@@ -4,12 +4,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry quick_release_entry() {
   return program_system_entry<quick_release::Info, quick_release_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(20, quick_release_entry);
+
 }  // namespace
 
 }  // namespace lockstep

@@ -317,16 +317,17 @@ void check_supported(const Program& program) {
 
 }  // namespace
 
-void check_capacity(const Program& program, const PlacementTable& placement) {
+void check_capacity(const Program& program, const PlacementTable& placement, int most_threads,
+                    int most_work_groups) {
   const auto check = [&](int needed, int capacity, std::string_view what) {
     if (needed > capacity) {
       throw BadInput(
           fmt::format("'{}' needs {} {}, this build holds {}", program.name, needed, what, capacity));
     }
   };
-  check(static_cast<int>(program.threads.size()), ThreadTag::capacity, "threads");
+  check(static_cast<int>(program.threads.size()), most_threads, "threads");
   check(placement.registers, RegisterTag::capacity, "registers in one thread");
-  check(placement.cus, CuTag::capacity, "work-groups");
+  check(placement.cus, most_work_groups, "work-groups");
   check(placement.agents, AgentTag::capacity, "agents");
   check(placement.blocks, BlockTag::capacity, "cache blocks");
   check(placement.words, WordTag::capacity, "words in one block");

@@ -89,12 +89,4 @@ bool exposes_links(const SystemEntry& entry, std::span<const std::string> names)
 // in loops gets 16 bits.
 ValueRange values_of(const Program& program);
 
-SystemEntry german_entry();
-SystemEntry sc_entry();
-SystemEntry write_through_entry();
-SystemEntry quick_release_entry();
-SystemEntry halcone_entry();
-SystemEntry cpcoh_entry();
-SystemEntry lab_entry();
-
 }  // namespace lockstep

@@ -4,12 +4,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry sc_entry() {
   return program_system_entry<SequentialConsistencyInfo, sc_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(0, sc_entry);
+
 }  // namespace
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,8 @@
 
 namespace lockstep {
 
-// Sizes together with the order of work-groups.
+// Sizes together with the order of work-groups. Where every request is performed at once there is room for
+// more threads.
 template <class Sizes>
 struct ScheduledSizesOf;
 template <class Capacities, class... Tags>
@@ -23,7 +25,12 @@ struct ScheduledSizesOf<SizesWithin<Capacities, Tags...>> {
   using type = SizesWithin<Capacities, Tags..., OrderTag>;
 };
 template <class Info>
-using ScheduledSizes = typename ScheduledSizesOf<typename Info::template Sizes<FullCapacities>>::type;
+using CapacitiesOf = std::conditional_t < requires {
+  requires Info::performs_at_once;
+}
+, ScheduledCapacities, FullCapacities > ;
+template <class Info>
+using ScheduledSizes = typename ScheduledSizesOf<typename Info::template Sizes<CapacitiesOf<Info>>>::type;
 
 template <class Info, template <class> class Scheduler>
 class ModelOfScheduled final
@@ -72,7 +79,7 @@ std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> 
   const SystemEntry& entry = find_system(Info::name);
   using Model = ModelOfScheduled<Info, Scheduler>;
   using K = typename Model::K;
-  auto memory_sizes = sizes_for<Info>(*program, placement, options, entry);
+  auto memory_sizes = sizes_for<Info, CapacitiesOf<Info>>(*program, placement, options, entry);
   ScheduledSizes<Info> sizes;
   memory_sizes.visit([&]<class Tag>(Tag, int size) { sizes.template set<Tag>(size); });
   sizes.template set<OrderTag>(std::max(1, placement.cus));

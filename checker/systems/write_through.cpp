@@ -4,12 +4,14 @@
 
 namespace lockstep {
 
+namespace {
+
 SystemEntry write_through_entry() {
   return program_system_entry<write_through::Info, write_through_entry>();
 }
 
-namespace {
 const RegisteredSystem registered(10, write_through_entry);
+
 }  // namespace
 
 }  // namespace lockstep

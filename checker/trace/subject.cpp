@@ -33,7 +33,7 @@ std::unique_ptr<Model> Subject::build() const {
 std::unique_ptr<ProgramModel> Subject::build_with_program() const {
   if (!system->runs_programs) throw BadInput(fmt::format("{} runs no programs", system->name));
   if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
-  if (options.scheduler) return scheduled_builder(system->name)(program, options);
+  if (options.scheduler) return build_scheduled(*system, program, options);
   return system->build(program, options);
 }
 

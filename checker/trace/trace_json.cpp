@@ -65,7 +65,9 @@ json step_json(const RecordedTrace::Step& step) {
 }
 
 std::string program_text(const Program& program) {
-  return fmt::format("HRF {}\n{}forall (true)\n", program.name, print_program(program));
+  std::string name = program.name;
+  std::erase(name, ' ');
+  return fmt::format("HRF {}\n{}{}forall (true)\n", name, print_claims(program), print_program(program));
 }
 
 // ---- reading

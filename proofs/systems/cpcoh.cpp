@@ -17,7 +17,7 @@ using Proved = WithLemmas<cpcoh::Protocol<K>, cpcoh::Lemmas>;
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   using Sizes = Info::Sizes<FullCapacities>;
-  const SystemEntry entry = cpcoh_entry();
+  const SystemEntry& entry = find_system(cpcoh::Info::name);
   Sizes explored;
   Info::default_sizes(explored, variant_index(entry, options.variant));
   Sizes sizes = explored;

@@ -17,7 +17,7 @@ using Proved = WithLemmas<german::Protocol<K>, german::Lemmas>;
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   using Sizes = Info::Sizes<FullCapacities>;
-  const SystemEntry entry = german_entry();
+  const SystemEntry& entry = find_system(german::Info::name);
   Sizes sizes;
   Info::default_sizes(sizes, variant_index(entry, options.variant));
   apply_sizes(sizes, options, [](auto) { return false; });

@@ -9,7 +9,7 @@ ProofEntry lab_proof() {
   return {"lab", "memory, messages and buffers together hold exactly the updates that were issued", "",
           [](const SystemOptions& options, bool any_size) {
             return build_memory_proof<lab::Info, lab::History, lab::Lemmas>(
-                lab_entry(), options, any_size,
+                find_system(lab::Info::name), options, any_size,
                 {.proved = Watch::sum, .explored = Watch::parity, .words = symbolic::Words::numbers});
           }};
 }

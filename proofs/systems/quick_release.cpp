@@ -9,7 +9,7 @@ namespace {
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   return build_memory_proof<quick_release::Info, quick_release::History, quick_release::Lemmas>(
-      quick_release_entry(), options, any_size);
+      find_system(quick_release::Info::name), options, any_size);
 }
 
 }  // namespace

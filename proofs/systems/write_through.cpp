@@ -9,7 +9,7 @@ ProofEntry write_through_proof() {
   return {"write-through", "a release leaves no older copy where its scope looks, an acquire none nearer",
           "any number of threads, CUs, agents and blocks", [](const SystemOptions& options, bool any_size) {
             return build_memory_proof<write_through::Info, write_through::History, write_through::Lemmas>(
-                write_through_entry(), options, any_size);
+                find_system(write_through::Info::name), options, any_size);
           }};
 }
 

@@ -316,7 +316,7 @@ struct Threads {
     q.function = at.rmw;
     q.order = order_asked(at);
     q.scope = at.scope;
-    q.returns = at.destination >= 0;
+    q.returns = at.destination >= 0 || at.waits;
     if (at.opcode == Opcode::barrier) {
       q.order = departing ? Order::acquire : Order::release;
       q.scope = Scope::wg;

@@ -23,7 +23,7 @@ struct ProgressModels {
 
   struct State {
     typename K::template Table<Bool, WorkGroupTag> begun;
-    typename K::template Int<0, WorkGroupTag::capacity> slots;  // 0: no bound
+    typename K::template Int<0, most_scheduled> slots;  // 0: no bound
     BOOST_DESCRIBE_CLASS(State, (), (begun, slots), (), ())
   };
   // Whether it has to see each request as it is performed.

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "spec/kernel/rules.hpp"
 #include "spec/program/machine.hpp"
@@ -72,10 +73,20 @@ inline constexpr std::array waiting_policies{
                        "resumes all or one, with a Monitor Log behind the monitor"},
 };
 
+// What is built with schedulers is small otherwise, and holds more threads than a memory system alone.
+inline constexpr int most_scheduled = 9;
+struct ScheduledCapacities {
+  template <class Tag>
+  static constexpr int of =
+      std::is_same_v<Tag, ThreadTag> || std::is_same_v<Tag, WorkGroupTag> || std::is_same_v<Tag, CuTag>
+          ? most_scheduled
+          : Tag::capacity;
+};
+
 // The ids of work-groups, by which a scheduler tells them apart; rigid, in order of their numbers.
 struct OrderTag {
   static constexpr std::string_view name = "order";
-  static constexpr int capacity = WorkGroupTag::capacity;
+  static constexpr int capacity = most_scheduled;
   static constexpr bool interchangeable = false;
   static constexpr bool fixed = false;
 };
@@ -90,7 +101,8 @@ struct WaitingReadings {
   bool keeps_monitoring = false;       // the monitored bit survives a wake-up (V.B clears it)
   bool hashed_conditions = false;      // conditions are compared by a hash that collides (V.C)
   bool observes_plain_stores = false;  // not only atomics (V.B: "subsequent atomic operations")
-  bool expiry_switches_out = false;    // a stalled work-group whose time is up is switched out, not resumed
+  bool expiry_resumes = false;         // a stalled work-group whose time is up tries again though others are
+                                       // ready for its slot; else it is switched out then (IV.B)
   bool any_order = false;              // of the ready queue; else first come, first served
 };
 

@@ -51,7 +51,7 @@ struct WaitingPolicies {
   using WorkGroup = typename K::template Ix<WorkGroupTag>;
   using Block = typename K::template Ix<BlockTag>;
   using Word = typename K::template Ix<WordTag>;
-  using Place = typename K::template Int<0, WorkGroupTag::capacity>;
+  using Place = typename K::template Int<0, most_scheduled>;
   using Status = WorkGroupStatus;
 
   struct Context {
@@ -72,8 +72,8 @@ struct WaitingPolicies {
     typename K::template Table<Context, WorkGroupTag> group;
     typename K::template Table<Bool, ThreadTag> waits;  // the request at the port is a waiting atomic's
     typename K::template Table<Bool, BlockTag> monitored;
-    typename K::template Int<0, WorkGroupTag::capacity> slots;
-    typename K::template Int<0, WorkGroupTag::capacity> to_take;
+    typename K::template Int<0, most_scheduled> slots;
+    typename K::template Int<0, most_scheduled> to_take;
     Bool resumes_one;  // AWG's prediction, which may be wrong
     BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one), (), ())
   };
@@ -155,15 +155,34 @@ struct WaitingPolicies {
         over(work_groups),
         [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::arming; },
         [this, part](auto& s, WorkGroup w) { put_down(part(s), w); });
+    // One rule: a period that has come to its end does the one or the other, however the crowd changes.
     r.rule(
-        Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
+        Rule{.name = "has stalled for long enough", .unit = "dispatcher", .source = "IV.B, IV.C ii, V.A"},
+        over(work_groups),
         [this, part, live](const auto& s, WorkGroup w) {
           const State& own = part(s);
-          const auto ready = [&](WorkGroup v) { return live(s, v) && own.group(v).status == Status::ready; };
-          return own.group(w).status == Status::stalled && k.exists(work_groups, ready) &&
-                 !has_free_slot(own, s, live) && Bool(switches_out());
+          return own.group(w).status == Status::stalled &&
+                 (Bool(setup.timeouts != Timeouts::none) ||
+                  (Bool(!setup.readings.expiry_resumes) && is_crowded(own, s, live)));
         },
-        [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
+        [this, part, live](auto& s, WorkGroup w) {
+          State& own = part(s);
+          k.when(
+              Bool(!setup.readings.expiry_resumes) && is_crowded(own, s, live),
+              [&] { own.group(w).status = Status::leaving; },
+              [&] {
+                forget(own, w);
+                wake(own, w);
+              });
+        });
+    if (setup.readings.expiry_resumes) {
+      r.rule(
+          Rule{.name = "is switched out", .unit = "CP", .source = "IV.B, V.B (7)"}, over(work_groups),
+          [this, part, live](const auto& s, WorkGroup w) {
+            return part(s).group(w).status == Status::stalled && is_crowded(part(s), s, live);
+          },
+          [part](auto& s, WorkGroup w) { part(s).group(w).status = Status::leaving; });
+    }
     r.rule(
         Rule{.name = "has been switched out", .unit = "CP", .source = "V.B (7)"}, over(work_groups),
         [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::leaving; },
@@ -177,23 +196,16 @@ struct WaitingPolicies {
               },
               [&] { own.group(w).status = Status::switched; });
         });
-    r.rule(
-        Rule{.name = "times out", .unit = "dispatcher", .source = "IV.C ii, IV.E, V.A"}, over(work_groups),
-        [this, part](const auto& s, WorkGroup w) {
-          const auto status = part(s).group(w).status;
-          return (Bool(setup.timeouts != Timeouts::none) && status == Status::stalled) ||
-                 (Bool(setup.timeouts == Timeouts::all) && status == Status::switched);
-        },
-        [this, part](auto& s, WorkGroup w) {
-          State& own = part(s);
-          k.when(
-              Bool(setup.readings.expiry_switches_out) && own.group(w).status == Status::stalled,
-              [&] { own.group(w).status = Status::leaving; },
-              [&] {
-                forget(own, w);
-                wake(own, w);
-              });
-        });
+    if (setup.timeouts == Timeouts::all) {
+      r.rule(
+          Rule{.name = "has been away for long enough", .unit = "CP", .source = "IV.C ii, IV.E"},
+          over(work_groups),
+          [part](const auto& s, WorkGroup w) { return part(s).group(w).status == Status::switched; },
+          [this, part](auto& s, WorkGroup w) {
+            forget(part(s), w);
+            wake(part(s), w);
+          });
+    }
     r.rule(
         Rule{.name = "is taken off its CU",
              .unit = "kernel scheduler",
@@ -219,7 +231,10 @@ struct WaitingPolicies {
     r.rule(
         Rule{
             .name = "predicts otherwise", .unit = "SyncMon", .source = "V.A", .fairness = Fairness::optional},
-        over(), [](const auto&) { return Bool(true); },
+        over(),
+        [this, live](const auto& s) {
+          return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
+        },
         [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
     r.rule(
         Rule{.name = "is taken from the Monitor Log", .unit = "CP", .source = "V.B"}, over(work_groups),
@@ -247,7 +262,6 @@ struct WaitingPolicies {
 
  private:
   [[nodiscard]] bool waits_at_all() const { return setup.policy != WaitingPolicy::busy_waiting; }
-  [[nodiscard]] bool switches_out() const { return waits_at_all(); }
   [[nodiscard]] bool has_wait_instruction() const {
     return setup.policy == WaitingPolicy::mon_rs_all || setup.policy == WaitingPolicy::mon_r_all ||
            setup.has(SchedulerFault::arms_late);
@@ -257,6 +271,13 @@ struct WaitingPolicies {
   template <class Whole, class Live>
   [[nodiscard]] Bool has_free_slot(const State& own, const Whole& s, const Live& live) const {
     return k.count(work_groups, [&](WorkGroup v) { return holds_slot(own, v) && live(s, v); }) < own.slots;
+  }
+  // Somebody is ready and there is no slot.
+  template <class Whole, class Live>
+  [[nodiscard]] Bool is_crowded(const State& own, const Whole& s, const Live& live) const {
+    return k.exists(work_groups, [&](WorkGroup v) {
+      return live(s, v) && own.group(v).status == Status::ready;
+    }) && !has_free_slot(own, s, live);
   }
   [[nodiscard]] Bool holds_slot(const State& s, WorkGroup w) const {
     const auto status = s.group(w).status;

@@ -23,8 +23,8 @@ std::optional<LitmusTest> parse(std::string_view text) {
 }
 
 std::string printed(const LitmusTest& test) {
-  return "HRF t\n" + print_program(test.program) + "filter " + print(test.filter, test.program) +
-         "\nexists " + test.condition_text + "\n";
+  return "HRF t\n" + print_claims(test.program) + print_program(test.program) + "filter " +
+         print(test.filter, test.program) + "\nexists " + test.condition_text + "\n";
 }
 
 }  // namespace

@@ -1,0 +1,141 @@
+// The grid that a two-level barrier synchronizes: work-groups dealt out to CUs in turn, and what is claimed
+// of every barrier.
+//
+// In this project's machine a work-group has a CU of its own, so the CUs of the papers (SMs) are numbers
+// here: work-group w is on CU w mod `cus`, and the first work-group of a CU leads it. Operations that the
+// papers perform at local scope (__threadfence_block, atomics of one SM) are between work-groups, which scope
+// `wg` does not reach: agent scope takes its place, unless `narrow=1` asks for what a scoped machine would
+// make of the paper's own.
+//
+// Nobody leaves before everybody has arrived; and data written before the barrier is read behind it. The last
+// work-group writes a word in each episode and the first reads it, with an old copy of its block in the
+// cache.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "spec/sync/assembler.hpp"
+#include "spec/sync/parameters.hpp"
+
+namespace lockstep::sync {
+
+inline constexpr std::array grid_parameters{
+    SyncParameter{"cus", "compute units (NUM_SM)", 1, 3, 2},
+    SyncParameter{"work-groups-per-cu", "on each of them", 1, 6, 1},
+    SyncParameter{"grid", "work-groups altogether (gridDim.x); 0: as many on each CU", 0, 6, 0},
+    SyncParameter{"episodes", "how often they meet", 1, 2, 1},
+    SyncParameter{"waves", "of a work-group", 1, 2, 1},
+    SyncParameter{"narrow", "1: local operations at work-group scope", 0, 1, 0},
+    SyncParameter{"migrates", "1: the last work-group of CU 0 resumes on CU 1 and reads its smID again", 0, 1,
+                  0},
+    SyncParameter{"launched-before", "work-groups of a kernel that used the barrier before; 0: none", 0, 5,
+                  0},
+};
+
+// One launch of a kernel.
+struct Launch {
+  int groups = 0;
+  int cus = 0;
+  int kernel = -1;   // -1: the only one
+  int first_wg = 0;  // number of its first work-group within the program
+  int episodes = 1;
+  bool is_last = true;
+
+  [[nodiscard]] int cu_of(int group) const { return group % cus; }
+  [[nodiscard]] bool leads(int group) const { return group < cus; }
+  // As printed, numTBsThisSM = gridDim.x / NUM_SM; and how many there are.
+  [[nodiscard]] int printed_groups_on_cu() const { return groups / cus; }
+  [[nodiscard]] int groups_on(int cu) const { return groups / cus + (cu < groups % cus ? 1 : 0); }
+  // numJoin
+  [[nodiscard]] int leaders() const { return std::min(groups, cus); }
+};
+
+// A word for each episode, written before it and read behind it.
+class Message {
+ public:
+  Message(Assembler& program, int episodes) {
+    words_ = program.words_together("x", episodes);
+    neighbour_ = program.word_beside(words_.front(), "z");
+  }
+  void before_all(CodeOf& thread, bool reads, Register r) const {
+    if (reads) thread.load(r, neighbour_);
+  }
+  void before(CodeOf& thread, bool writes, int episode) const {
+    if (writes) thread.store(words_[static_cast<std::size_t>(episode)], 1);
+  }
+  void behind(CodeOf& thread, bool reads, Register r, int episode) const {
+    if (!reads) return;
+    thread.load(r, words_[static_cast<std::size_t>(episode)]);
+    thread.require(r, Comparison::equal, 1);
+  }
+
+ private:
+  std::vector<Word> words_;
+  Word neighbour_;
+};
+
+// What two-level barriers have in common. `Barrier` says what the two kinds of wave do in one episode:
+//   void lead(CodeOf&, const Launch&, int group, int episode)   the leader's wave
+//   void follow(CodeOf&, const Launch&, int group, int episode) the other wave
+//   void prepare(CodeOf&)                                       its registers; `scratch()` is one of them
+template <class Barrier>
+class Grid {
+ public:
+  Grid(const SyncChoice& choice, Assembler& program, Barrier& barrier)
+      : choice_(choice), program_(program), barrier_(barrier), message_(program, choice["episodes"]) {
+    const int all = choice["grid"] > 0 ? choice["grid"] : choice["cus"] * choice["work-groups-per-cu"];
+    if (choice["migrates"] == 1 && (choice["cus"] < 2 || all < 2)) {
+      throw std::invalid_argument("migrates=1 needs two CUs and a work-group on each");
+    }
+    const int before = choice["launched-before"];
+    if (before > 0) launch({before, choice["cus"], 0, 0, 1, false});
+    launch({all, choice["cus"], before > 0 ? 1 : -1, before, choice["episodes"], true});
+  }
+
+ private:
+  void launch(const Launch& launch) {
+    std::vector<Claim> meetings;
+    for (int e = 0; launch.is_last && e < launch.episodes; ++e) {
+      const std::string which = launch.episodes > 1 ? " of episode " + std::to_string(e + 1) : "";
+      meetings.push_back(program_.meeting("nobody leaves the barrier" + which + " early"));
+    }
+    for (int g = 0; g < launch.groups; ++g) {
+      wave(launch, g, true, meetings);
+      if (choice_["waves"] == 2) wave(launch, g, false, meetings);
+    }
+  }
+
+  void wave(const Launch& launch, int group, bool leads, const std::vector<Claim>& meetings) {
+    CodeOf thread = program_.thread({.wg = launch.first_wg + group, .kernel = launch.kernel});
+    if (leads) barrier_.prepare(thread);
+    const bool reads = leads && launch.is_last && group == 0;
+    const bool writes = leads && launch.is_last && group + 1 == launch.groups && group > 0;
+    if (reads) message_.before_all(thread, launch.groups > 1, barrier_.scratch());
+    for (int e = 0; e < launch.episodes; ++e) {
+      message_.before(thread, writes, e);
+      if (launch.is_last) thread.arrive(meetings[static_cast<std::size_t>(e)]);
+      leads ? barrier_.lead(thread, launch, group, e) : barrier_.follow(thread, launch, group, e);
+      if (launch.is_last) thread.leave(meetings[static_cast<std::size_t>(e)]);
+      if (reads) message_.behind(thread, launch.groups > 1, barrier_.scratch(), e);
+    }
+    thread.finish();
+  }
+
+  const SyncChoice& choice_;
+  Assembler& program_;
+  Barrier& barrier_;
+  Message message_;
+};
+
+// The CU whose words a work-group uses: its own, or after `migrates` another from the second half on.
+inline int words_of(const SyncChoice& choice, const Launch& launch, int group, bool later) {
+  const int cu = launch.cu_of(group);
+  const int last_on_first = (launch.groups - 1) / launch.cus * launch.cus;
+  const bool moves = choice["migrates"] == 1 && launch.is_last && group == last_on_first;
+  return moves && later ? 1 : cu;
+}
+
+}  // namespace lockstep::sync

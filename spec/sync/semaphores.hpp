@@ -1,0 +1,291 @@
+// Reader-writer semaphores: a reader takes one permit, a writer all of them. SpinSem guards the number of
+// permits with a lock that everybody contends for; PriorSem adds a flag with which those that leave hold back
+// those that enter.
+//
+// Source: Dalmia, thesis, ch. 4: SpinSem is Fig. 4.4, PriorSem Fig. 4.8. Its `post` enters and its `wait`
+// leaves; atomics are relaxed at agent scope, __threadfence() is a fence at agent scope, and the number of
+// permits is plain data under the lock. Backoff takes time only, and there is none.
+//
+// What is printed, and what the variants are:
+//  - `acqLock` becomes true with the lock, whether or not there were permits (4.4 (a) l. 7, 4.8 (a) l. 11): a
+//    thread that found too few enters without. Repaired: it tries again.
+//  - One brace is missing in 4.4 (a), 4.4 (b) and 4.8 (b). Closing the loop where 4.8 (a), which balances,
+//    closes it, the lock is released behind the loop, by its owner. Closing it at the end, as the indentation
+//    of l. 11-12 has it, every turn of the loop releases the lock, also that of a thread which did not get
+//    it. Between a fence and its neighbour, or behind __syncthreads(), a brace changes nothing with one wave.
+//    Closing it earlier than l. 9 would take the number of permits out of the lock's conditional.
+//  - The flag of PriorSem is one bit for all who leave, and each sets it once: whoever gets out first clears
+//    it for the others as well (4.8 (b) l. 12-14, 18). Repaired: it is set again after every failure. The
+//    code published with HeteroSync counts those who leave instead (variant `counted`).
+//
+// Threads that begin inside (`leaving`) are readers that have their permits and only leave.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "spec/sync/critical_section.hpp"
+
+namespace lockstep::sync {
+
+inline constexpr std::array spin_semaphore_variants{
+    Variant{"default", "tries again where there are too few permits; the owner releases the lock"},
+    Variant{"unlock-in-loop", "the last brace of Fig. 4.4 at its end, permits repaired"},
+    Variant{"as-printed", "Fig. 4.4, its missing brace where Fig. 4.8 (a) has one"},
+    Variant{"as-printed-unlock-in-loop", "Fig. 4.4, its missing brace at the end"},
+};
+inline constexpr std::array prior_semaphore_variants{
+    Variant{"default", "permits repaired; the flag is set after every failure"},
+    Variant{"counted", "permits repaired; the flag counts those who leave"},
+    Variant{"flag", "permits repaired, nothing else: each sets the flag once"},
+    Variant{"unlock-in-loop", "permits repaired; the missing brace of Fig. 4.8 (b) at its end"},
+    Variant{"as-printed", "Fig. 4.8, its missing brace behind l. 15"},
+    Variant{"as-printed-17", "Fig. 4.8, its missing brace behind l. 17: each turn releases the lock"},
+    Variant{"as-printed-18", "Fig. 4.8, its missing brace behind l. 18: and clears the flag"},
+    Variant{"as-printed-20", "Fig. 4.8, its missing brace at the end: and may set it again"},
+};
+inline constexpr std::array semaphore_faults{
+    Fault{"writer-takes-one", "a writer takes and gives back one permit"},
+    Fault{"leaves-without-lock", "the number of permits is updated without the lock on the way out"},
+    Fault{"unlock-unfenced", "no fence in front of the exchange that releases the lock"},
+};
+inline constexpr std::array prior_semaphore_faults{
+    semaphore_faults[0],
+    semaphore_faults[1],
+    semaphore_faults[2],
+    Fault{"priority-never-cleared", "the flag stays up (l. 18 is missing)"},
+};
+inline constexpr std::array semaphore_parameters{
+    SyncParameter{"readers", "work-groups that enter to read", 0, 6, 1},
+    SyncParameter{"writers", "work-groups that enter to write", 0, 6, 1},
+    SyncParameter{"size", "permits", 1, 6, 2},
+    rounds_parameter,
+    SyncParameter{"leaving", "readers that begin inside and only leave", 0, 6, 0},
+};
+
+class Semaphore {
+ public:
+  Semaphore(const SyncChoice& choice, bool has_priority)
+      : choice_(choice),
+        has_priority_(has_priority),
+        readers_(choice["readers"]),
+        writers_(choice["writers"]),
+        size_(choice["size"]),
+        rounds_(choice["rounds"]),
+        program_(choice.name()),
+        lock_(program_.word("lock")),
+        permits_(program_.word("permits", size_ - choice["leaving"])),
+        inside_(program_.section("no more are inside than there are permits", size_)) {
+    check();
+    if (has_priority_) priority_ = program_.word("priority");
+    x_ = program_.word("x");
+    y_ = program_.word_beside(x_, "y");
+    for (int t = 0; t < choice_["leaving"]; ++t) leaving();
+    for (int t = 0; t < readers_; ++t) entering(false);
+    for (int t = 0; t < writers_; ++t) entering(true);
+    if (rounds_ == 0) return;
+    program_.finally("all permits are back", permits_, size_);
+    program_.finally("the lock is free", lock_, 0);
+    if (has_priority_) program_.finally("nobody has priority", priority_, 0);
+    program_.finally("every write counts", x_, writers_ * rounds_);
+  }
+  Program take() { return program_.take(); }
+
+ private:
+  static constexpr Access atomically = relaxed(Scope::agent);
+  static constexpr Access fully = acq_rel(Scope::agent);
+
+  [[nodiscard]] bool permits_repaired() const {
+    return choice_.is("default") || choice_.is("counted") || choice_.is("flag") ||
+           choice_.is("unlock-in-loop");
+  }
+  [[nodiscard]] bool unlocks_in_loop_of_entry() const {
+    return choice_.is("as-printed-unlock-in-loop") || (choice_.is("unlock-in-loop") && !has_priority_);
+  }
+  [[nodiscard]] bool unlocks_in_loop_of_exit() const {
+    return unlocks_in_loop_of_entry() || choice_.is("unlock-in-loop") || choice_.is("as-printed-17") ||
+           choice_.is("as-printed-18") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool clears_in_loop() const {
+    return choice_.is("unlock-in-loop") || choice_.is("as-printed-18") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool sets_again() const {
+    return choice_.is("default") || choice_.is("unlock-in-loop") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool counts_leavers() const { return choice_.is("counted"); }
+
+  void check() const {
+    const std::string leaving = "leaving=" + std::to_string(choice_["leaving"]);
+    if (choice_["leaving"] > size_) {
+      throw std::invalid_argument(leaving + " is more than there are permits: size=" + std::to_string(size_));
+    }
+    if (readers_ + writers_ + choice_["leaving"] == 0) {
+      throw std::invalid_argument("readers, writers and leaving are all 0: there is no thread");
+    }
+  }
+
+  [[nodiscard]] CodeOf next_thread() { return program_.thread({.wg = threads_++}); }
+  // decAmt and incAmt, l. 2.
+  [[nodiscard]] int taken(bool writer) const {
+    return writer && !choice_.has("writer-takes-one") ? size_ : 1;
+  }
+
+  void leaving() {
+    CodeOf thread = next_thread();
+    const Register r = thread.reg("r");
+    thread.enter(inside_);
+    read(thread, r);
+    thread.exit(inside_);
+    leave(thread, r, 1);
+    thread.finish();
+  }
+
+  void entering(bool writer) {
+    CodeOf thread = next_thread();
+    const Register r = thread.reg("r");
+    repeat(thread, rounds_, [&] {
+      enter(thread, r, taken(writer));
+      thread.enter(inside_, writer ? size_ : 1);
+      writer ? write(thread, r) : read(thread, r);
+      thread.exit(inside_);
+      leave(thread, r, taken(writer));
+      thread.move(r, 0);
+    });
+    thread.finish();
+  }
+
+  // A writer changes both words, a reader finds them equal.
+  void write(CodeOf& thread, Register r) const {
+    if (rounds_ == 0) {
+      thread.store(x_, thread.number() + 1);
+      thread.store(y_, thread.number() + 1);
+      return;
+    }
+    thread.load(r, x_);
+    thread.add(r, r, 1);
+    thread.store(x_, r);
+    thread.store(y_, r);
+  }
+  void read(CodeOf& thread, Register r) const {
+    const Register s = thread.reg("s");
+    thread.load(r, x_);
+    thread.load(s, y_);
+    thread.require(r, Comparison::equal, s);
+    thread.move(r, 0);
+    thread.move(s, 0);
+  }
+
+  void unlock(CodeOf& thread) const {
+    if (!choice_.has("unlock-unfenced")) thread.fence_once(fully);
+    thread.update(RmwFunction::exchange, lock_, 0, atomically);
+  }
+
+  // Fig. 4.4 (a), with Fig. 4.8 (a) l. 6-8.
+  void enter(CodeOf& thread, Register r, int amount) const {
+    const Label mine = thread.label();
+    const Label too_few = thread.label();
+    const Label inside = thread.label();
+    const Label again = thread.here_is();
+    if (has_priority_) thread.wait_cas(priority_, 0, 0, atomically);
+    thread.cas(r, lock_, 0, 1, atomically);
+    if (unlocks_in_loop_of_entry()) {
+      thread.branch_equal(r, 0, mine);
+      unlock(thread);
+      thread.jump(again);
+    } else {
+      thread.branch_unequal(r, 0, again);
+    }
+    thread.place(mine);
+    thread.fence(fully);
+    thread.load(r, permits_);
+    thread.branch(r, Comparison::less, amount, too_few);
+    thread.subtract(r, r, amount);
+    thread.store(permits_, r);
+    if (permits_repaired()) {
+      unlock(thread);
+      thread.jump(inside);
+      thread.place(too_few);
+      unlock(thread);
+      thread.jump(again);
+    } else {
+      thread.place(too_few);
+      unlock(thread);
+    }
+    thread.place(inside);
+  }
+
+  // Fig. 4.4 (b), with Fig. 4.8 (b) l. 11-15 and 18-19.
+  void leave(CodeOf& thread, Register r, int amount) const {
+    const Label mine = thread.label();
+    if (has_priority_ && counts_leavers()) thread.update(RmwFunction::add, priority_, 1, atomically);
+    if (!choice_.has("leaves-without-lock")) {
+      take_lock_to_leave(thread, r, mine);
+      thread.fence(fully);
+    }
+    thread.load(r, permits_);
+    thread.add(r, r, amount);
+    thread.store(permits_, r);
+    if (choice_.has("leaves-without-lock")) {
+      thread.fence(fully);
+    } else {
+      unlock(thread);
+    }
+    if (has_priority_) lower(thread);
+  }
+
+  void take_lock_to_leave(CodeOf& thread, Register r, Label mine) const {
+    const bool flag = has_priority_ && !counts_leavers();
+    const bool once = flag && !sets_again();  // setPriority is a register
+    const Register set = once ? thread.reg("set") : Register{};
+    const Label failed = thread.label();
+    const Label again = thread.here_is();
+    thread.cas(r, lock_, 0, 1, atomically);
+    if (!flag && !unlocks_in_loop_of_exit()) {
+      thread.branch_unequal(r, 0, again);
+    } else {
+      thread.branch_equal(r, 0, mine);
+      if (once) thread.branch_unequal(set, 0, failed);
+      if (flag) thread.update(RmwFunction::bit_or, priority_, 1, atomically);
+      if (once) thread.move(set, 1);
+      thread.place(failed);
+      if (unlocks_in_loop_of_exit()) unlock(thread);
+      if (flag && clears_in_loop()) thread.update(RmwFunction::bit_and, priority_, 0, atomically);
+      thread.jump(again);
+    }
+    thread.place(mine);
+    if (once) thread.move(set, 0);  // l. 19
+  }
+
+  void lower(CodeOf& thread) const {
+    if (choice_.has("priority-never-cleared")) return;
+    if (counts_leavers()) {
+      thread.update(RmwFunction::subtract, priority_, 1, atomically);
+    } else {
+      thread.update(RmwFunction::bit_and, priority_, 0, atomically);
+    }
+  }
+
+  const SyncChoice& choice_;
+  bool has_priority_;
+  int readers_;
+  int writers_;
+  int size_;
+  int rounds_;
+  Assembler program_;
+  Word lock_;
+  Word permits_;
+  Claim inside_;
+  Word priority_;
+  Word x_;
+  Word y_;
+  int threads_ = 0;
+};
+
+inline Program spin_semaphore(const SyncChoice& choice) {
+  return Semaphore(choice, false).take();
+}
+inline Program prior_semaphore(const SyncChoice& choice) {
+  return Semaphore(choice, true).take();
+}
+
+}  // namespace lockstep::sync
