@@ -148,7 +148,8 @@ int run_progress(const Options& options) {
     for (const std::string& violation : table.violations)
       print_error("a mistake of lockstep itself: " + violation);
   }
-  return exit_status(tables);
+  const int status = exit_status(tables);
+  return status == 0 && interrupted() ? interrupted_status : status;
 }
 
 int run(const Options& options) {
@@ -238,13 +239,12 @@ Command add_generate(CLI::App& lockstep) {
       "  lockstep generate --up-to 6                        how many there are\n"
       "  lockstep generate --model hrf-indirect --list      the race-free ones up to 4\n"
       "  lockstep generate --model drf --output tests       as files for `lockstep litmus`\n"
-      "  lockstep generate --progress                       tables of who terminates, up to 3\n"
-      "                                                     instructions in all\n"
+      "  lockstep generate --progress                       who terminates, under which models\n"
       "  lockstep generate --progress --threads 2 --instructions 4\n"
       "\n"
-      "docs/generation.md has the alphabet, docs/progress-tests.md that of --progress (its JSON is of\n"
-      "schema lockstep.generate-progress/1). Exit status: 0, 1 --progress contradicts itself, 2 bad\n"
-      "input, 3 out of time, 130 interrupted.");
+      "docs/generation.md has the alphabet, docs/progress-tests.md that of --progress,\n"
+      "whose JSON is of schema lockstep.generate-progress/1. Exit status: 0, 1 --progress\n"
+      "contradicts itself, 2 bad input, 3 out of time, 130 interrupted.");
   return {app, [options] { return run(*options); }};
 }
 

@@ -248,6 +248,28 @@ TEST_CASE("generate counts tests, names them, and writes files that litmus runs"
   CHECK_THAT(run.out, Catch::Contains("322 tests on 2 systems: 322 as expected"));
 }
 
+TEST_CASE("generate --progress prints tables, writes tests, and says why it stopped") {
+  const Command lockstep;
+  const std::string tests = (lockstep.folder() / "progress").string();
+  const Result tables = lockstep.run({"generate", "--progress", "--threads", "2", "--out", tests, "--json"});
+  CHECK(tables.status == 0);
+  const auto json = nlohmann::json::parse(tables.out);
+  CHECK(json.at("schema") == "lockstep.generate-progress/1");
+  REQUIRE(json.at("tables").size() == 2);
+  CHECK(json.at("tables").at(1).at("programs") == 14298);
+  CHECK(json.at("tables").at(1).at("violations").empty());
+  CHECK(std::distance(fs::directory_iterator(tests), fs::directory_iterator()) == 132 + 13872);
+  std::ostringstream text;
+  text << std::ifstream(fs::path(tests) / "Wx1+Rx0.0.litmus").rdbuf();
+  CHECK_THAT(text.str(), Catch::Contains("Progress=unfair:livelock, hsa:terminates"));
+  CHECK_THAT(lockstep.run({"generate", "--progress", "--threads", "3"}).out,
+             Catch::Contains("156           0           0  fair"));
+  CHECK(lockstep.run({"generate", "--progress", "--instructions", "4", "--timeout", "0.05"}).status == 3);
+  CHECK(lockstep.run({"generate", "--progress", "--threads", "3", "--instructions", "2"}).status == 2);
+  CHECK(lockstep.run({"generate", "--progress", "--up-to", "4"}).status == 2);
+  CHECK(lockstep.run({"generate", "--threads", "2"}).status == 2);
+}
+
 TEST_CASE("conform reports, convicts, and resumes") {
   const Command lockstep;
   const Result good = lockstep.run({"conform", "write-through", "--up-to", "3", "--resume", "j", "--json"});

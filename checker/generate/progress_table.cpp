@@ -86,6 +86,7 @@ void merge(ProgressRows& into, const ProgressRows& from) {
     if (is_new) continue;
     place->second.programs += row.programs;
     place->second.trapped += row.trapped;
+    place->second.strong += row.strong;
     if (better_example(row.example, place->second.example)) {
       place->second.example = row.example;
       place->second.of_example = row.of_example;
@@ -149,6 +150,7 @@ class Tabulation {
 
   // A job that is stopped counts for nothing.
   void work(std::uint64_t begin, std::uint64_t end) {
+    if (stops()) return;
     ProgressTable part;
     part.enumerated = end - begin;
     std::vector<std::pair<ProgressProgram, ProgressVerdicts>> judged;
@@ -176,13 +178,14 @@ class Tabulation {
     const auto verdicts = judge(program, owes_, limits_);
     if (!verdicts) return false;
     part.states += verdicts->states;
+    const ModelSet weakly = verdicts->terminates_under(TerminationQuestion::weak_fairness);
+    const bool is_trapped = !verdicts->can_always_end;
+    const bool is_strong = !is_trapped && !weakly.test(index_of(ProgressModel::fair));
     for (const TerminationQuestion question : termination_questions) {
-      ProgressRow row{1, verdicts->can_always_end ? 0U : 1U, program, *verdicts};
+      const ProgressRow row{1, is_trapped ? 1U : 0U, is_strong ? 1U : 0U, program, *verdicts};
       merge(part.rows.at(index_of(question)), {{verdicts->terminates_under(question).to_ulong(), row}});
     }
-    const bool under_unfair =
-        verdicts->terminates_under(TerminationQuestion::weak_fairness).test(index_of(ProgressModel::unfair));
-    part.progress_tests += verdicts->can_always_end && !under_unfair ? 1 : 0;
+    part.progress_tests += !is_trapped && !weakly.test(index_of(ProgressModel::unfair)) ? 1 : 0;
     if (std::string broken = broken_order(*verdicts); !broken.empty())
       part.violations.push_back(name_of(program) + " " + broken);
     if (is_first_order) {
@@ -219,10 +222,11 @@ std::string indented(const std::string& text) {
 }
 
 std::string rows_text(const ProgressRows& rows, TerminationQuestion question) {
-  std::string text = fmt::format("{}\n{:>12}{:>12}  under\n", title(question), "programs", "trapped");
+  std::string text = fmt::format("{}\n{:>12}{:>12}{:>12}  {:<32}for example\n", title(question), "programs",
+                                 "trapped", "strong", "under");
   for (const auto& [set, row] : rows) {
-    text +=
-        fmt::format("{:>12}{:>12}  {}\n", row.programs, row.trapped, models_text(ModelSet(set), question));
+    text += fmt::format("{:>12}{:>12}{:>12}  {:<32}{}\n", row.programs, row.trapped, row.strong,
+                        models_text(ModelSet(set), question), name_of(row.example));
   }
   return text;
 }
@@ -238,6 +242,7 @@ nlohmann::json rows_json(const ProgressRows& rows, TerminationQuestion question)
     all.push_back({{"terminates_under", std::move(models)},
                    {"programs", row.programs},
                    {"trapped", row.trapped},
+                   {"strong", row.strong},
                    {"example", test->name},
                    {"litmus", print_test(*test, row.of_example.expectation())}});
   }

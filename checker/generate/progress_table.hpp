@@ -82,7 +82,10 @@ struct ProgressTableOptions {
 struct ProgressRow {
   std::uint64_t programs = 0;
   std::uint64_t trapped = 0;  // of these, have a state from which no run ends
-  ProgressProgram example;    // the lightest
+  // Of these, can always end, and need not although schedulers are weakly fair to all: the published
+  // campaign's strong tests.
+  std::uint64_t strong = 0;
+  ProgressProgram example;  // the lightest
   ProgressVerdicts of_example;
 };
 

@@ -2,9 +2,11 @@
 // the memory system's own.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "checker/scheduling/setup.hpp"
 #include "checker/systems/program_system.hpp"
@@ -56,6 +58,20 @@ class ModelOfScheduled final
   }
 };
 
+// The place of each work-group in the order of their numbers in the program, whatever the order in which its
+// threads name them; those of equal number in the order of agents.
+inline std::vector<int> work_group_ids(const Program& program, const PlacementTable& placement) {
+  std::map<std::pair<int, int>, int> cu_of_number;
+  for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    const Placement& at = program.threads[t].placement;
+    if (!at.host) cu_of_number[{at.wg, at.agent}] = placement.cu_of_thread[t];
+  }
+  std::vector<int> ids(static_cast<std::size_t>(placement.cus), 0);
+  int next = 0;
+  for (const auto& [number, cu] : cu_of_number) ids[static_cast<std::size_t>(cu)] = next++;
+  return ids;
+}
+
 template <class Info, template <class> class Scheduler>
 std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> program,
                                                  const PlacementTable& placement,
@@ -68,7 +84,8 @@ std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> 
   memory_sizes.visit([&]<class Tag>(Tag, int size) { sizes.template set<Tag>(size); });
   sizes.template set<OrderTag>(std::max(1, placement.cus));
   WorkGroupOrder<K> order{};
-  for (std::size_t w = 0; w < order.image.size(); ++w) order.image[w] = static_cast<std::uint8_t>(w);
+  const std::vector<int> ids = work_group_ids(*program, placement);
+  for (std::size_t w = 0; w < ids.size(); ++w) order.image.at(w) = static_cast<std::uint8_t>(ids[w]);
   typename Model::Sys system(kind_for(sizes, *program, options), placed<K>(placement), order, program,
                              *options.scheduler, fault_mask(entry, options.faults),
                              variant_index(entry, options.variant));
