@@ -12,29 +12,27 @@
 // unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
 //
 // As printed (`as-printed`), where the text leaves a choice:
-//  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's new
-//  Bwts,
-//    which lets a cache prolong a lease that memory has given it.
+//  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's
+//    new Bwts, which lets a cache prolong a lease that memory has given it.
 //  - Algorithms 1 and 2 leave cts alone after a read. The prose of 3.2.3, steps 5 and 6, says that caches
-//  update it.
+//    update it.
 //  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
 //  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
 //  - "access to the block" is locked for requests and for fills alike.
 //  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2
-//  may
-//    replace the block at any time; and the lowest memts whenever a block comes that it does not know, since
-//    it may be of any size.
+//    may replace the block at any time; and the lowest memts whenever a block comes that it does not know,
+//    since it may be of any size.
 //  - a timestamp that overflows becomes 0 (3.2.6), of that entry alone.
-//  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads and
-//    stores are loads and stores. An RMW, which the paper does not have, is performed by MM like a write.
+//  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads
+//    and stores are loads and stores. An RMW, which the paper does not have, MM performs like a write.
 // The default variant differs where the checker convicts the print; each difference is a fault
 // (docs/findings.md). What it adds for scopes is ours, and is the least that we know of:
 //  - an atomic store or RMW beyond its work-group carries the clock of its L1, and begins no earlier;
 //  - an atomic load at agent scope is answered by L2, at system scope by MM, which gives no lease to it; it
-//  moves
-//    its L1's clock to the time of what it read, and an acquire at system scope the clocks of all banks of
-//    its L2;
-//  - an acquire fence (and a kernel's begin) lets go what L1 holds, at system scope what L2 holds.
+//    moves its L1's clock to the time of what it read, and an acquire at system scope the clocks of all
+//    banks of its L2;
+//  - an acquire fence (and a kernel's begin) moves its L1's clock to the latest memts, at system scope the
+//    clocks of all banks of its L2, too.
 // `time-carried` goes the way of G-TSC instead: every request carries the time of its L1.
 //
 // The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would overflow
@@ -140,8 +138,8 @@ inline constexpr std::array faults{
     Fault{"store-without-time", "an atomic store or RMW does not carry the clock of its L1"},
     Fault{"acquire-keeps-l1-clock", "an atomic load does not move the clock of its L1"},
     Fault{"acquire-keeps-bank-clocks", "an acquire at system scope does not move the clocks of L2's banks"},
-    Fault{"fence-keeps-l1", "an acquire fence keeps what L1 holds"},
-    Fault{"fence-keeps-l2", "an acquire fence at system scope keeps what L2 holds"},
+    Fault{"fence-keeps-l1", "an acquire fence does not move the clock of L1"},
+    Fault{"fence-keeps-l2", "an acquire fence at system scope does not move the clocks of L2's banks"},
     Fault{"entry-forgotten", "a block whose TSU entry was dropped starts at time 0 again"},
     Fault{"overflow-forgets-leases", "a timestamp that overflows becomes 0, and copies stay (3.2.6)"},
     Fault{"lease-not-recorded", "the TSU does not note the lease of a read"},
@@ -371,8 +369,7 @@ struct Protocol {
     return earlier(a.rts, b.rts) < from || same(a.data, b.data);
   }
 
-  // ---- the TSU
-  // ---------------------------------------------------------------------------------------------
+  // ---- the TSU ------------------------------------------------------------------------------------------
 
   [[nodiscard]] Number read_lease(Block b) const {
     return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
@@ -384,20 +381,20 @@ struct Protocol {
     const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(s.forgotten);
     return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
   }
-  // The end of the lease that an access to the block will be given.
-  [[nodiscard]] Number lease_end(const State& s, Block b, const Number& carried, const Bool& writing) const {
-    const Number now = memory_time(s, b);
-    const Number begin = K::select(
-        writing, later(now + (prints(FaultName::write_joins_lease) ? 0 : 1), carried), later(now, carried));
-    const Number length = K::select(
-        writing, Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
-    return begin + length;
-  }
   [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
     return K::select(machine.is_host(t), Number(s.cpu_clock), Number(s.transit(t).wts));
   }
+  // A write's lease counts its first time, which is behind all leases before; a read's goes on from them.
+  [[nodiscard]] int write_gap() const { return prints(FaultName::write_joins_lease) ? 0 : 1; }
+  [[nodiscard]] Number lease_length(const State& s, ThreadIx t) const {
+    return K::select(writes(s, t), Number(write_lease() - write_gap()), read_lease(block(s, t)));
+  }
+  // The end of the lease that the thread's access will be given.
   [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
-    return lease_end(s, block(s, t), carried_time(s, t), writes(s, t));
+    const Number now = memory_time(s, block(s, t));
+    const Number carried = carried_time(s, t);
+    return K::select(writes(s, t), later(now + write_gap(), carried), later(now, carried)) +
+           lease_length(s, t);
   }
   // A load that synchronizes looks and is given no lease.
   [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
@@ -416,8 +413,7 @@ struct Protocol {
   void lease(State& s, ThreadIx t, Time& wts, Time& rts) const {
     const Block b = block(s, t);
     const Number end = lease_end(s, t);
-    const Number length = K::select(
-        writes(s, t), Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
+    const Number length = lease_length(s, t);
     const Bool overflow = end > Number(last_timestamp());
     rts = K::select(overflow, Number(0), end);
     wts = K::select(overflow, Number(0), end - length);
@@ -447,8 +443,7 @@ struct Protocol {
     k.when(q.operation == Operation::rmw, [&] { port.result = old; });
   }
 
-  // ---- messages
-  // --------------------------------------------------------------------------------------------
+  // ---- messages -----------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
     if (variant != ordered) return true;
@@ -478,9 +473,9 @@ struct Protocol {
   }
   void send_to_l2(State& s, ThreadIx t) const {
     s.transit(t).stage = Stage::to_l2;
-    const bool with_time = carries_time();
-    const Bool carries = Bool(with_time) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
-                                             Bool(!fault(FaultName::store_without_time)));
+    const Bool carries =
+        Bool(carries_time()) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
+                                 Bool(!fault(FaultName::store_without_time)));
     k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
     send(s.up1(cu(t)), t);
   }
@@ -490,8 +485,7 @@ struct Protocol {
     send(s.up2(agent(t)), t);
   }
 
-  // ---- reads: Algorithms 1 and 2
-  // ---------------------------------------------------------------------------
+  // ---- reads: Algorithms 1 and 2 ------------------------------------------------------------------------
 
   [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
     return Bool(synchronizes() && variant != polls_leases) && beyond_group(s, t);
@@ -568,8 +562,7 @@ struct Protocol {
     if (carries_time()) advance_bank(s, t, s.transit(t).wts);
   }
 
-  // ---- writes: Algorithms 4 and 5
-  // --------------------------------------------------------------------------
+  // ---- writes: Algorithms 4 and 5 -----------------------------------------------------------------------
 
   template <class Rules>
   void write_rules(Rules& r) const {
@@ -620,8 +613,7 @@ struct Protocol {
         [&](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
 
-  // ---- MM: Algorithm 3
-  // -------------------------------------------------------------------------------------
+  // ---- MM: Algorithm 3 ----------------------------------------------------------------------------------
 
   template <class Rules>
   void memory_rules(Rules& r) const {
@@ -667,9 +659,7 @@ struct Protocol {
     if (overflow_is_local()) return;
     r.rule(
         {.name = "time begins again", .unit = "TSU", .source = "3.2.6"}, over(threads),
-        [&](const State& s, ThreadIx t) {
-          return (at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence))) && overflows(s, t);
-        },
+        [&](const State& s, ThreadIx t) { return asks_memory(s, t) && overflows(s, t); },
         [&](State& s, ThreadIx) { restart_time(s); });
   }
   [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
@@ -711,8 +701,7 @@ struct Protocol {
     s.cpu_clock = 1;
   }
 
-  // ---- responses
-  // -------------------------------------------------------------------------------------------
+  // ---- responses ----------------------------------------------------------------------------------------
 
   // "Brts = max[wts + 1, rts]" beside "Bwts = max[cts, wts]".
   [[nodiscard]] Number block_rts(const Number& block_wts, const Transit& response) const {
@@ -723,7 +712,8 @@ struct Protocol {
     return response.rts;
   }
   // Takes a response in: the write that has locked the block ends the lock; anyone else leaves a locked block
-  // and a later copy alone. The response goes on with what the block was given.
+  // alone. One that comes late may replace a later copy, which is safe: where its own lease has not run out
+  // by then, both hold the same. The response goes on with what the block was given.
   void install(Line& line, const Time& clock, Transit& response, Bool& holds_lock) const {
     const Number wts = later(clock, response.wts);
     const Number rts = block_rts(wts, response);
@@ -818,8 +808,7 @@ struct Protocol {
     k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
   }
 
-  // ---- fences: ours
-  // ----------------------------------------------------------------------------------------
+  // ---- fences: ours -------------------------------------------------------------------------------------
 
   // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
   template <class Rules>
@@ -850,8 +839,7 @@ struct Protocol {
         });
   }
 
-  // ---- replacement: 3.2.5
-  // ----------------------------------------------------------------------------------
+  // ---- replacement: 3.2.5 -------------------------------------------------------------------------------
 
   template <class Rules>
   void replacement_rules(Rules& r) const {
@@ -874,8 +862,7 @@ struct Protocol {
         [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
-  // ---- the CPUs: ours
-  // --------------------------------------------------------------------------------------
+  // ---- the CPUs: ours -----------------------------------------------------------------------------------
 
   template <class Rules>
   void cpu_rules(Rules& r) const {
