@@ -3,21 +3,22 @@
 // has run out is fetched again. Nobody is ever invalidated.
 //
 // Source: Mojumder et al., "HALCONE: A Hardware-Level Timestamp-based Cache Coherence Scheme for Multi-GPU
-// systems", 2020: Algorithms 1 to 5, 3.2.1 to 3.2.6; G-TSC as told in 2.2. An L1 for each CU, an L2 for each
-// GPU in banks with a clock each (3.2.6 counts one cts a bank), main memory (MM) with the timestamp unit
-// (TSU).
+// systems", 2020: Algorithms 1 to 5, 3.2.1 to 3.2.6; G-TSC as told in 2.2. An L1 for each CU, an L2 for
+// each GPU in banks with a clock each (3.2.6 counts one cts a bank), main memory (MM) with the timestamp
+// unit (TSU).
 //
-// A request and its response are messages in flight, one for each thread that waits: a CU is answered only at
-// the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other freely
-// unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
+// A request and its response are messages in flight, one for each thread that waits: a CU is answered only
+// at the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other
+// freely unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
 //
 // As printed (`as-printed`), where the text leaves a choice:
 //  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's
 //    new Bwts, which lets a cache prolong a lease that memory has given it.
 //  - Algorithms 1 and 2 leave cts alone after a read. The prose of 3.2.3, steps 5 and 6, says that caches
 //    update it.
-//  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
-//  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
+//  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease; in Fig. 5 it begins one later.
+//  - a write that hits is answered with timestamps alone, and renews the lease of words that it has not
+//    written.
 //  - "access to the block" is locked for requests and for fills alike.
 //  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2
 //    may replace the block at any time; and the lowest memts whenever a block comes that it does not know,
@@ -35,8 +36,8 @@
 //    clocks of all banks of its L2, too.
 // `time-carried` goes the way of G-TSC instead: every request carries the time of its L1.
 //
-// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would overflow
-// restarts everywhere at once, with empty caches.
+// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would
+// overflow restarts everywhere at once, with empty caches.
 #pragma once
 
 #include <array>
@@ -79,6 +80,13 @@ struct WriteLease {
   static constexpr bool interchangeable = false;
   static constexpr bool fixed = true;
   static constexpr bool is_amount = true;
+};
+// Main memory, of which there is one.
+struct MmTag {
+  static constexpr std::string_view name = "mm";
+  static constexpr int capacity = 1;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
 };
 // Messages of one link, where links keep order.
 struct LinkSlot {
@@ -183,6 +191,12 @@ struct Protocol {
     Time memts;
     BOOST_DESCRIBE_CLASS(Entry, (), (present, memts), (), ())
   };
+  struct Times {
+    Time forgotten;  // no entry that the TSU has dropped was later
+    Time latest;     // of the leases that the TSU has given
+    Time cpu_clock;
+    BOOST_DESCRIBE_CLASS(Times, (), (forgotten, latest, cpu_clock), (), ())
+  };
   struct State {
     typename K::template Table<Port<K>, ThreadTag> port;
     typename K::template Table<Transit, ThreadTag> transit;
@@ -191,17 +205,15 @@ struct Protocol {
     typename K::template Table<Time, AgentTag, BlockTag> clock2;  // of the bank of each block
     typename K::template Table<Line, AgentTag, BlockTag> l2;
     typename K::template Table<Entry, BlockTag> tsu;
-    Time forgotten;  // no entry that the TSU has dropped was later
+    typename K::template Table<Times, MmTag> mm;
     typename K::template Table<Data, BlockTag> memory;
-    Time cpu_clock;
     typename K::template Table<Link, CuTag> up1;
     typename K::template Table<Link, CuTag> down1;
     typename K::template Table<Link, AgentTag> up2;
     typename K::template Table<Link, AgentTag> down2;
     BOOST_DESCRIBE_CLASS(State, (),
-                         (port, transit, clock1, l1, clock2, l2, tsu, forgotten, memory, cpu_clock, up1,
-                          down1, up2, down2),
-                         (), ())
+                         (port, transit, clock1, l1, clock2, l2, tsu, mm, memory, up1, down1, up2, down2), (),
+                         ())
   };
 
   const K& k;
@@ -287,7 +299,8 @@ struct Protocol {
     });
   }
 
- private:
+  // ---- what rules, invariants and lemmas ask -------------------------------------------------------------
+
   [[nodiscard]] bool fault(FaultName name) const {
     return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
   }
@@ -369,6 +382,15 @@ struct Protocol {
     return earlier(a.rts, b.rts) < from || same(a.data, b.data);
   }
 
+  [[nodiscard]] static const Times& mm(const State& s) { return s.mm(K::template constant<MmTag>(0)); }
+  [[nodiscard]] static Times& mm(State& s) { return s.mm(K::template constant<MmTag>(0)); }
+  // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
+  [[nodiscard]] Number memory_time(const State& s, Block b) const {
+    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(mm(s).forgotten);
+    return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
+  }
+
+ private:
   // ---- the TSU ------------------------------------------------------------------------------------------
 
   [[nodiscard]] Number read_lease(Block b) const {
@@ -376,13 +398,8 @@ struct Protocol {
                      Number(k.template extent<OtherReadLease>()));
   }
   [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
-  // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
-  [[nodiscard]] Number memory_time(const State& s, Block b) const {
-    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(s.forgotten);
-    return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
-  }
   [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
-    return K::select(machine.is_host(t), Number(s.cpu_clock), Number(s.transit(t).wts));
+    return K::select(machine.is_host(t), Number(mm(s).cpu_clock), Number(s.transit(t).wts));
   }
   // A write's lease counts its first time, which is behind all leases before; a read's goes on from them.
   [[nodiscard]] int write_gap() const { return prints(FaultName::write_joins_lease) ? 0 : 1; }
@@ -417,19 +434,13 @@ struct Protocol {
     const Bool overflow = end > Number(last_timestamp());
     rts = K::select(overflow, Number(0), end);
     wts = K::select(overflow, Number(0), end - length);
-    if (fault(FaultName::lease_not_recorded)) {
-      k.when(
-          writes(s, t), [&] { s.tsu(b).memts = Number(rts); }, [&] { s.tsu(b).memts = memory_time(s, b); });
-    } else {
-      s.tsu(b).memts = Number(rts);
-    }
-    s.tsu(b).present = true;
+    const Bool noted = writes(s, t) || Bool(!fault(FaultName::lease_not_recorded));
+    note_time(s, b, K::select(noted, Number(rts), memory_time(s, b)));
   }
-  static Entry entry(const Time& memts) {
-    Entry e;
-    e.present = true;
-    e.memts = memts;
-    return e;
+  void note_time(State& s, Block b, const Number& memts) const {
+    if (synchronizes()) mm(s).latest = later(mm(s).latest, memts);
+    s.tsu(b).memts = memts;
+    s.tsu(b).present = true;
   }
   // What MM does to data.
   void perform(State& s, ThreadIx t) const {
@@ -673,7 +684,7 @@ struct Protocol {
     return k.forall(blocks, [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
   }
   void drop_entry(State& s, Block b) const {
-    if (!prints(FaultName::entry_forgotten)) s.forgotten = later(s.forgotten, s.tsu(b).memts);
+    if (!prints(FaultName::entry_forgotten)) mm(s).forgotten = later(mm(s).forgotten, s.tsu(b).memts);
     s.tsu(b) = Entry{};
   }
   // All that was before is before time 1: no copy is left, and what is on its way is not kept.
@@ -697,8 +708,9 @@ struct Protocol {
         s.transit(t).rts = 0;
       });
     });
-    s.forgotten = 1;
-    s.cpu_clock = 1;
+    mm(s).forgotten = 1;
+    if (synchronizes()) mm(s).latest = 1;
+    mm(s).cpu_clock = 1;
   }
 
   // ---- responses ----------------------------------------------------------------------------------------
@@ -824,13 +836,12 @@ struct Protocol {
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
     if (!synchronizes()) return;
     r.rule(
-        {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads, blocks),
-        [&, acquires_beyond](const State& s, ThreadIx t, Block b) {
-          return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t) &&
-                 k.forall(blocks, [&](Block i) { return memory_time(s, i) <= memory_time(s, b); });
+        {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads),
+        [&, acquires_beyond](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t);
         },
-        [&](State& s, ThreadIx t, Block b) {
-          const Number newest = memory_time(s, b);
+        [&](State& s, ThreadIx t) {
+          const Number newest = mm(s).latest;
           if (!fault(FaultName::fence_keeps_l1)) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
           if (!fault(FaultName::fence_keeps_l2)) {
             k.when(to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
@@ -845,7 +856,8 @@ struct Protocol {
   void replacement_rules(Rules& r) const {
     r.deferrable(
         {.name = "L1 replaces a block", .unit = "L1", .source = "3.1", .fairness = Fairness::optional},
-        over(cus, blocks), [&](const State& s, Cu c, Block b) { return readable1(s, c, b); },
+        over(cus, blocks),
+        [](const State& s, Cu c, Block b) { return s.l1(c, b).present && !s.l1(c, b).locked; },
         [&](const State& s, Cu c, Block b) {
           return k.exists(threads,
                           [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
@@ -853,7 +865,8 @@ struct Protocol {
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
     r.deferrable(
         {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
-        over(agents, blocks), [&](const State& s, Agent a, Block b) { return readable2(s, a, b); },
+        over(agents, blocks),
+        [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
         [&](const State& s, Agent a, Block b) {
           return k.exists(threads, [&](ThreadIx t) {
             return in_flight(s, t) && !machine.is_host(t) && block(s, t) == b && agent(t) == a;
@@ -870,8 +883,8 @@ struct Protocol {
         {.name = "CPU loads", .unit = "CPU", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
         [&](State& s, ThreadIx t) {
-          s.cpu_clock = later(s.cpu_clock, memory_time(s, block(s, t)));
-          if (carries_time()) s.tsu(block(s, t)) = entry(s.cpu_clock);
+          mm(s).cpu_clock = later(mm(s).cpu_clock, memory_time(s, block(s, t)));
+          if (carries_time()) note_time(s, block(s, t), mm(s).cpu_clock);
           complete<K>(s.port(t), word_of(s.memory(block(s, t)), s.port(t).request.word));
         });
     r.rule(
@@ -881,7 +894,7 @@ struct Protocol {
           Time wts;
           Time rts;
           lease(s, t, wts, rts);
-          s.cpu_clock = later(s.cpu_clock, wts);
+          mm(s).cpu_clock = later(mm(s).cpu_clock, wts);
           perform(s, t);
           complete<K>(s.port(t));
         });
@@ -900,13 +913,15 @@ struct Info {
   static constexpr auto& faults = halcone::faults;
   static constexpr auto& variants = halcone::variants;
   template <class Capacities>
-  using Sizes = MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, LinkSlot>;
+  using Sizes =
+      MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, MmTag, LinkSlot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     sizes.template set<TimestampTag>(16);
     sizes.template set<ReadLease>(2);
     sizes.template set<OtherReadLease>(2);
     sizes.template set<WriteLease>(1);
+    sizes.template set<MmTag>(1);
     sizes.template set<LinkSlot>(variant == ordered ? LinkSlot::capacity : 1);
   }
   template <class K>
