@@ -161,7 +161,8 @@ struct History {
   }
   // A fence that acquires is at the newest time, others are at none.
   static Number time_of_hit(const W& w, const MemoryState& was, const ThreadIx& t) {
-    const Number fence = K::select(w.acquires_beyond(was, t), Number(Memory::mm(was).latest), Number(0));
+    const Bool moves = w.acquires_beyond(was, t) && Bool(w.protocol().synchronizes());
+    const Number fence = K::select(moves, Number(Memory::mm(was).latest), Number(0));
     return K::select(Memory::asks(was, t, Operation::fence), fence, Number(was.clock1(w.cu(t))));
   }
   // The time next to the clock of its L1 that the lease covers; a write's first.
