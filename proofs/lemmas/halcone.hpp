@@ -49,7 +49,7 @@ struct Words : MemoryWords<Open> {
       return Number(symbolic::Session::current().variable(
           {symbolic::Domain::Kind::integer, "int", 0, 0, last}, "watched-time"));
     } else {
-      return Number(2);
+      return Number(1);
     }
   }
   [[nodiscard]] static Block watched_block() { return Open::watched_block(); }

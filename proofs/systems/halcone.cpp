@@ -24,7 +24,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
       {.proved = Watch::nothing,
        .explored = Watch::nothing,
        .words = symbolic::Words::numbers,
-       .amounts = 4});
+       .amounts = 3});
 }
 
 }  // namespace

@@ -447,11 +447,11 @@ struct Protocol {
     auto& port = s.port(t);
     const auto& q = port.request;
     const Value old = word_of(s.memory(q.block), q.word);
+    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
     k.when(writes(s, t), [&] {
       put(s.memory(q.block), q.word,
           K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a)));
     });
-    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
   }
 
   // ---- messages -----------------------------------------------------------------------------------------
@@ -891,10 +891,10 @@ struct Protocol {
         {.name = "CPU writes", .unit = "CPU", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && writes(s, t) && served(s, t); },
         [&](State& s, ThreadIx t) {
-          Time wts;
-          Time rts;
-          lease(s, t, wts, rts);
-          mm(s).cpu_clock = later(mm(s).cpu_clock, wts);
+          Transit& transit = s.transit(t);
+          lease(s, t, transit.wts, transit.rts);
+          mm(s).cpu_clock = later(mm(s).cpu_clock, transit.wts);
+          transit = Transit{};
           perform(s, t);
           complete<K>(s.port(t));
         });
