@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -17,27 +18,34 @@ namespace lockstep {
 template <class Info, class K, template <class> class History, template <class> class Lemmas>
 using ProvedMemory = WithLemmas<WithHistory<OpenSystem<Info, K>, History>, Lemmas>;
 
+// Neither what a client may ask nor an amount is a number of things.
+template <class Tag>
+inline constexpr bool counts_things = !std::is_same_v<Tag, ShapeTag> && !Amount<Tag>;
+
 // Two of everything: threads, CUs, agents, blocks, words a block.
 template <class Sizes>
 void machine_to_prove(Sizes& sizes) {
   sizes.visit([]<class Tag>(Tag, int& size) {
-    if (!std::is_same_v<Tag, ShapeTag>) size = std::min(2, size);
+    if (counts_things<Tag>) size = std::min(2, size);
   });
 }
 
-// What of a word the client is asked to watch, and what words are.
+// What of a word the client is asked to watch, what words are, and the largest amount that is explored.
 struct Watched {
   Watch proved = Watch::first_word;
   Watch explored = Watch::first_word;
   symbolic::Words words = symbolic::Words::bits;
+  int amounts = std::numeric_limits<int>::max();
 };
 
-template <class Info, template <class> class History, template <class> class Lemmas>
+// `Capacities` are the prover's: what is a number to it may be larger than the explorer's tables.
+template <class Info, template <class> class History, template <class> class Lemmas,
+          class Capacities = FullCapacities>
 std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const SystemOptions& options,
                                                  bool any_size, Watched watched = {}) {
-  using Sizes = ClientSizes<Info, FullCapacities>;
+  using Sizes = ClientSizes<Info, Capacities>;
   using Terms = Symbolic<Sizes>;
-  using Numbers = Concrete<Sizes>;
+  using Numbers = Concrete<ClientSizes<Info, FullCapacities>>;
   const int variant = variant_index(entry, options.variant);
   const std::uint64_t faults = fault_mask(entry, options.faults);
   Sizes sizes;
@@ -53,17 +61,19 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
   // The explorer's machine: a thread on each of two CUs, one block of one word, the shortest queues.
   Sizes small = sizes;
   small.visit([]<class Tag>(Tag, int& size) {
-    if (!std::is_same_v<Tag, ShapeTag>) size = 1;
+    if (counts_things<Tag>) size = 1;
   });
   small.template set<ThreadTag>(2);
   small.template set<CuTag>(2);
   Info::default_sizes(small, variant);
-  small.visit([]<class Tag>(Tag, int& size) {
-    if (Tag::fixed && !std::is_same_v<Tag, ShapeTag>) size = 1;
+  small.visit([&]<class Tag>(Tag, int& size) {
+    if (Tag::fixed && counts_things<Tag>) size = 1;
+    if (Amount<Tag>) size = std::min(size, watched.amounts);
   });
   const auto explore = [=]() -> std::unique_ptr<Model> {
     Numbers k;
-    k.sizes = small;
+    Sizes explored = small;
+    k.sizes.visit([&]<class Tag>(Tag, int& size) { size = explored.template extent<Tag>(); });
     k.set_value_range({0, 1});
     Machine<Numbers> machine{};
     for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);

@@ -8,8 +8,8 @@
 namespace lockstep {
 
 std::span<const ProofEntry> proofs() {
-  static const std::array entries{german_proof(), write_through_proof(), quick_release_proof(), cpcoh_proof(),
-                                  lab_proof()};
+  static const std::array entries{german_proof(), write_through_proof(), quick_release_proof(),
+                                  cpcoh_proof(),  lab_proof(),           halcone_proof()};
   return entries;
 }
 

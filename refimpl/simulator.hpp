@@ -63,6 +63,7 @@ TimedSystem timed_sc();
 TimedSystem timed_write_through();
 TimedSystem timed_quick_release();
 TimedSystem timed_lab();
+TimedSystem timed_halcone();
 
 // By name; throws BadInput with the nearest. "quick-release/lean" sets the variant.
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options);

@@ -139,9 +139,9 @@ TEST_CASE("every declared field is read by some rule of its system") {
       const bool printed = variant.starts_with("as-printed");
       const bool forgets = !faults.empty() && faults.front() == "entry-forgotten";
       if (variant != "ordered") expected.insert({"up1(cu)", "down1(cu)", "up2(agent)", "down2(agent)"});
-      if (printed || forgets) expected.insert("forgotten");
+      if (printed || forgets) expected.insert("mm(mm).forgotten");
       if (printed || variant == "time-carried")
-        expected.insert({"port(thread).request.order", "port(thread).request.scope"});
+        expected.insert({"port(thread).request.order", "port(thread).request.scope", "mm(mm).latest"});
     }
     const bool buffers_results =
         variant == "as-printed" || (!faults.empty() && faults.front() == "result-buffered");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "checker/explore/explorer.hpp"
@@ -13,6 +14,7 @@
 #include "proofs/report.hpp"
 #include "spec/examples/german.hpp"
 #include "spec/memory/cpcoh.hpp"
+#include "spec/memory/halcone.hpp"
 
 using namespace lockstep;
 
@@ -235,6 +237,45 @@ TEST_CASE("every fault of cpcoh breaks an obligation") {
     system.sizes = {{"chiplet", 2}, {"structure", 2}, {"word", 2}, {"label", 1}};
     const ProofResult result = prove(*find_proof("cpcoh").build(system, false), {});
     CHECK(result.count(ProofStatus::refuted) > 0);
+  }
+}
+
+TEST_CASE("halcone is proved for timestamps that nobody uses up, and for few") {
+  SystemOptions few;
+  few.sizes = {{"timestamps", 16}};
+  CHECK(prove_system("halcone", false).proved());
+  CHECK(prove(*find_proof("halcone").build(few, false), {}).proved());
+}
+
+TEST_CASE("every fault of halcone breaks an obligation") {
+  const std::string covered = "a copy on a lease that covers the watched time holds what it selects";
+  const std::string ends = "no lease of a copy ends after memory's time";
+  const std::string begun = "a copy's lease has begun by its cache's clock";
+  const std::string reached = "the clock of a CU has reached the time of what it was answered";
+  const std::string banks = "an acquire at system scope moves the clocks of all banks";
+  const std::map<std::string, std::string> seen_by{
+      {"write-joins-lease", covered},
+      {"lease-prolonged", ends},
+      {"hit-keeps-words", covered},
+      {"read-keeps-clock", begun},
+      {"store-without-time", "what synchronizes is no earlier than its CU's clock was"},
+      {"acquire-keeps-l1-clock", reached},
+      {"acquire-keeps-bank-clocks", banks},
+      {"fence-keeps-l1", reached},
+      {"fence-keeps-l2", banks},
+      {"entry-forgotten", ends},
+      {"overflow-forgets-leases", ends},
+      {"lease-not-recorded", ends},
+      {"expired-copy-read", "a load returns what its time selects"},
+      {"write-not-locked", covered},
+  };
+  for (const Fault& fault : halcone::faults) {
+    const std::string name(fault.name);
+    INFO(name);
+    REQUIRE(seen_by.contains(name));
+    ProveOptions options;
+    options.only = {seen_by.at(name)};
+    CHECK(refuted(prove_system("halcone", false, {name}, options), seen_by.at(name)));
   }
 }
 

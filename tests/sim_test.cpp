@@ -309,6 +309,25 @@ TEST_CASE("a simulated program leaves in memory what it computes") {
   }
 }
 
+TEST_CASE("HALCONE's four GPUs leave in memory what programs compute") {
+  const std::vector<std::pair<std::string, std::map<std::string, int>>> programs{
+      {"copy", {{"words", 100}}},
+      {"reduction", {{"words", 100}}},
+      {"stencil", {{"words", 64}, {"kernels", 3}}},
+      {"message-passing", {{"pairs", 4}, {"rounds", 3}}}};
+  for (const auto& [name, sizes] : programs) {
+    for (const std::string system : {"halcone", "halcone/time-carried"}) {
+      SimulationRequest request = request_for(system, sizes, 8);
+      request.machine = read_machine(LOCKSTEP_SOURCE_DIR "/refimpl/machines/halcone.toml");
+      const ComparedRun run = run_workload(request, name, never);
+      INFO(name << " on " << system);
+      CHECK(run.checked > 0);
+      CHECK(run.results.front().end == SimulationEnd::finished);
+      CHECK(run.results.front().wrong == 0);
+    }
+  }
+}
+
 // Sequential consistency performs each operation at once, so that a run on it is one sequential execution of
 // the program's instructions. Of all these programs the whole memory is compared: none of them races, or only
 // by atomics that add up and by flags that are waited for, so that every order leaves the same words, as a

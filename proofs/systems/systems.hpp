@@ -10,5 +10,6 @@ ProofEntry write_through_proof();
 ProofEntry quick_release_proof();
 ProofEntry cpcoh_proof();
 ProofEntry lab_proof();
+ProofEntry halcone_proof();
 
 }  // namespace lockstep

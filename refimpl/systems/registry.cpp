@@ -10,8 +10,9 @@ namespace lockstep {
 
 namespace {
 
-const std::array<TimedSystem, 4>& timed_systems() {
-  static const std::array systems{timed_sc(), timed_write_through(), timed_quick_release(), timed_lab()};
+const std::array<TimedSystem, 5>& timed_systems() {
+  static const std::array systems{timed_sc(), timed_write_through(), timed_quick_release(), timed_lab(),
+                                  timed_halcone()};
   return systems;
 }
 

@@ -3,42 +3,41 @@
 // has run out is fetched again. Nobody is ever invalidated.
 //
 // Source: Mojumder et al., "HALCONE: A Hardware-Level Timestamp-based Cache Coherence Scheme for Multi-GPU
-// systems", 2020: Algorithms 1 to 5, 3.2.1 to 3.2.6; G-TSC as told in 2.2. An L1 for each CU, an L2 for each
-// GPU in banks with a clock each (3.2.6 counts one cts a bank), main memory (MM) with the timestamp unit
-// (TSU).
+// systems", 2020: Algorithms 1 to 5, 3.2.1 to 3.2.6; G-TSC as told in 2.2. An L1 for each CU, an L2 for
+// each GPU in banks with a clock each (3.2.6 counts one cts a bank), main memory (MM) with the timestamp
+// unit (TSU).
 //
-// A request and its response are messages in flight, one for each thread that waits: a CU is answered only at
-// the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other freely
-// unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
+// A request and its response are messages in flight, one for each thread that waits: a CU is answered only
+// at the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other
+// freely unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
 //
 // As printed (`as-printed`), where the text leaves a choice:
-//  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's new
-//  Bwts,
-//    which lets a cache prolong a lease that memory has given it.
+//  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's
+//    new Bwts, which lets a cache prolong a lease that memory has given it.
 //  - Algorithms 1 and 2 leave cts alone after a read. The prose of 3.2.3, steps 5 and 6, says that caches
-//  update it.
-//  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease. In Fig. 5 it begins one later.
-//  - a write that hits is answered with timestamps alone, and renews the lease of words it has not written.
+//    update it.
+//  - "Mwts = Mrts - WrLease": a write begins at the end of the newest lease; in Fig. 5 it begins one later.
+//  - a write that hits is answered with timestamps alone, and renews the lease of words that it has not
+//    written.
 //  - "access to the block" is locked for requests and for fills alike.
 //  - the TSU may drop an entry whose memts is not "within one lease period" (memts > RdLease), since an L2
-//  may
-//    replace the block at any time; and the lowest memts whenever a block comes that it does not know, since
-//    it may be of any size.
+//    may replace the block at any time; and the lowest memts whenever a block comes that it does not know,
+//    since it may be of any size.
 //  - a timestamp that overflows becomes 0 (3.2.6), of that entry alone.
-//  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads and
-//    stores are loads and stores. An RMW, which the paper does not have, is performed by MM like a write.
+//  - acquire and release order issue, which a thread with one request at a time does anyway. Atomic loads
+//    and stores are loads and stores. An RMW, which the paper does not have, MM performs like a write.
 // The default variant differs where the checker convicts the print; each difference is a fault
 // (docs/findings.md). What it adds for scopes is ours, and is the least that we know of:
 //  - an atomic store or RMW beyond its work-group carries the clock of its L1, and begins no earlier;
 //  - an atomic load at agent scope is answered by L2, at system scope by MM, which gives no lease to it; it
-//  moves
-//    its L1's clock to the time of what it read, and an acquire at system scope the clocks of all banks of
-//    its L2;
-//  - an acquire fence (and a kernel's begin) lets go what L1 holds, at system scope what L2 holds.
+//    moves its L1's clock to the time of what it read, and an acquire at system scope the clocks of all
+//    banks of its L2;
+//  - an acquire fence (and a kernel's begin) moves its L1's clock to the latest memts, at system scope the
+//    clocks of all banks of its L2, too.
 // `time-carried` goes the way of G-TSC instead: every request carries the time of its L1.
 //
-// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would overflow
-// restarts everywhere at once, with empty caches.
+// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would
+// overflow restarts everywhere at once, with empty caches.
 #pragma once
 
 #include <array>
@@ -81,6 +80,13 @@ struct WriteLease {
   static constexpr bool interchangeable = false;
   static constexpr bool fixed = true;
   static constexpr bool is_amount = true;
+};
+// Main memory, of which there is one.
+struct MmTag {
+  static constexpr std::string_view name = "mm";
+  static constexpr int capacity = 1;
+  static constexpr bool interchangeable = false;
+  static constexpr bool fixed = true;
 };
 // Messages of one link, where links keep order.
 struct LinkSlot {
@@ -140,8 +146,8 @@ inline constexpr std::array faults{
     Fault{"store-without-time", "an atomic store or RMW does not carry the clock of its L1"},
     Fault{"acquire-keeps-l1-clock", "an atomic load does not move the clock of its L1"},
     Fault{"acquire-keeps-bank-clocks", "an acquire at system scope does not move the clocks of L2's banks"},
-    Fault{"fence-keeps-l1", "an acquire fence keeps what L1 holds"},
-    Fault{"fence-keeps-l2", "an acquire fence at system scope keeps what L2 holds"},
+    Fault{"fence-keeps-l1", "an acquire fence does not move the clock of L1"},
+    Fault{"fence-keeps-l2", "an acquire fence at system scope does not move the clocks of L2's banks"},
     Fault{"entry-forgotten", "a block whose TSU entry was dropped starts at time 0 again"},
     Fault{"overflow-forgets-leases", "a timestamp that overflows becomes 0, and copies stay (3.2.6)"},
     Fault{"lease-not-recorded", "the TSU does not note the lease of a read"},
@@ -185,6 +191,12 @@ struct Protocol {
     Time memts;
     BOOST_DESCRIBE_CLASS(Entry, (), (present, memts), (), ())
   };
+  struct Times {
+    Time forgotten;  // no entry that the TSU has dropped was later
+    Time latest;     // of the leases that the TSU has given
+    Time cpu_clock;
+    BOOST_DESCRIBE_CLASS(Times, (), (forgotten, latest, cpu_clock), (), ())
+  };
   struct State {
     typename K::template Table<Port<K>, ThreadTag> port;
     typename K::template Table<Transit, ThreadTag> transit;
@@ -193,17 +205,15 @@ struct Protocol {
     typename K::template Table<Time, AgentTag, BlockTag> clock2;  // of the bank of each block
     typename K::template Table<Line, AgentTag, BlockTag> l2;
     typename K::template Table<Entry, BlockTag> tsu;
-    Time forgotten;  // no entry that the TSU has dropped was later
+    typename K::template Table<Times, MmTag> mm;
     typename K::template Table<Data, BlockTag> memory;
-    Time cpu_clock;
     typename K::template Table<Link, CuTag> up1;
     typename K::template Table<Link, CuTag> down1;
     typename K::template Table<Link, AgentTag> up2;
     typename K::template Table<Link, AgentTag> down2;
     BOOST_DESCRIBE_CLASS(State, (),
-                         (port, transit, clock1, l1, clock2, l2, tsu, forgotten, memory, cpu_clock, up1,
-                          down1, up2, down2),
-                         (), ())
+                         (port, transit, clock1, l1, clock2, l2, tsu, mm, memory, up1, down1, up2, down2), (),
+                         ())
   };
 
   const K& k;
@@ -289,7 +299,8 @@ struct Protocol {
     });
   }
 
- private:
+  // ---- what rules, invariants and lemmas ask -------------------------------------------------------------
+
   [[nodiscard]] bool fault(FaultName name) const {
     return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
   }
@@ -371,33 +382,36 @@ struct Protocol {
     return earlier(a.rts, b.rts) < from || same(a.data, b.data);
   }
 
-  // ---- the TSU
-  // ---------------------------------------------------------------------------------------------
+  [[nodiscard]] static const Times& mm(const State& s) { return s.mm(K::template constant<MmTag>(0)); }
+  [[nodiscard]] static Times& mm(State& s) { return s.mm(K::template constant<MmTag>(0)); }
+  // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
+  [[nodiscard]] Number memory_time(const State& s, Block b) const {
+    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(mm(s).forgotten);
+    return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
+  }
+
+ private:
+  // ---- the TSU ------------------------------------------------------------------------------------------
 
   [[nodiscard]] Number read_lease(Block b) const {
     return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
                      Number(k.template extent<OtherReadLease>()));
   }
   [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
-  // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
-  [[nodiscard]] Number memory_time(const State& s, Block b) const {
-    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(s.forgotten);
-    return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
-  }
-  // The end of the lease that an access to the block will be given.
-  [[nodiscard]] Number lease_end(const State& s, Block b, const Number& carried, const Bool& writing) const {
-    const Number now = memory_time(s, b);
-    const Number begin = K::select(
-        writing, later(now + (prints(FaultName::write_joins_lease) ? 0 : 1), carried), later(now, carried));
-    const Number length = K::select(
-        writing, Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
-    return begin + length;
-  }
   [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
-    return K::select(machine.is_host(t), Number(s.cpu_clock), Number(s.transit(t).wts));
+    return K::select(machine.is_host(t), Number(mm(s).cpu_clock), Number(s.transit(t).wts));
   }
+  // A write's lease counts its first time, which is behind all leases before; a read's goes on from them.
+  [[nodiscard]] int write_gap() const { return prints(FaultName::write_joins_lease) ? 0 : 1; }
+  [[nodiscard]] Number lease_length(const State& s, ThreadIx t) const {
+    return K::select(writes(s, t), Number(write_lease() - write_gap()), read_lease(block(s, t)));
+  }
+  // The end of the lease that the thread's access will be given.
   [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
-    return lease_end(s, block(s, t), carried_time(s, t), writes(s, t));
+    const Number now = memory_time(s, block(s, t));
+    const Number carried = carried_time(s, t);
+    return K::select(writes(s, t), later(now + write_gap(), carried), later(now, carried)) +
+           lease_length(s, t);
   }
   // A load that synchronizes looks and is given no lease.
   [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
@@ -416,39 +430,31 @@ struct Protocol {
   void lease(State& s, ThreadIx t, Time& wts, Time& rts) const {
     const Block b = block(s, t);
     const Number end = lease_end(s, t);
-    const Number length = K::select(
-        writes(s, t), Number(write_lease() - (prints(FaultName::write_joins_lease) ? 0 : 1)), read_lease(b));
+    const Number length = lease_length(s, t);
     const Bool overflow = end > Number(last_timestamp());
     rts = K::select(overflow, Number(0), end);
     wts = K::select(overflow, Number(0), end - length);
-    if (fault(FaultName::lease_not_recorded)) {
-      k.when(
-          writes(s, t), [&] { s.tsu(b).memts = Number(rts); }, [&] { s.tsu(b).memts = memory_time(s, b); });
-    } else {
-      s.tsu(b).memts = Number(rts);
-    }
-    s.tsu(b).present = true;
+    const Bool noted = writes(s, t) || Bool(!fault(FaultName::lease_not_recorded));
+    note_time(s, b, K::select(noted, Number(rts), memory_time(s, b)));
   }
-  static Entry entry(const Time& memts) {
-    Entry e;
-    e.present = true;
-    e.memts = memts;
-    return e;
+  void note_time(State& s, Block b, const Number& memts) const {
+    if (synchronizes()) mm(s).latest = later(mm(s).latest, memts);
+    s.tsu(b).memts = memts;
+    s.tsu(b).present = true;
   }
   // What MM does to data.
   void perform(State& s, ThreadIx t) const {
     auto& port = s.port(t);
     const auto& q = port.request;
     const Value old = word_of(s.memory(q.block), q.word);
+    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
     k.when(writes(s, t), [&] {
       put(s.memory(q.block), q.word,
           K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a)));
     });
-    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
   }
 
-  // ---- messages
-  // --------------------------------------------------------------------------------------------
+  // ---- messages -----------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
     if (variant != ordered) return true;
@@ -478,9 +484,9 @@ struct Protocol {
   }
   void send_to_l2(State& s, ThreadIx t) const {
     s.transit(t).stage = Stage::to_l2;
-    const bool with_time = carries_time();
-    const Bool carries = Bool(with_time) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
-                                             Bool(!fault(FaultName::store_without_time)));
+    const Bool carries =
+        Bool(carries_time()) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
+                                 Bool(!fault(FaultName::store_without_time)));
     k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
     send(s.up1(cu(t)), t);
   }
@@ -490,8 +496,7 @@ struct Protocol {
     send(s.up2(agent(t)), t);
   }
 
-  // ---- reads: Algorithms 1 and 2
-  // ---------------------------------------------------------------------------
+  // ---- reads: Algorithms 1 and 2 ------------------------------------------------------------------------
 
   [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
     return Bool(synchronizes() && variant != polls_leases) && beyond_group(s, t);
@@ -568,8 +573,7 @@ struct Protocol {
     if (carries_time()) advance_bank(s, t, s.transit(t).wts);
   }
 
-  // ---- writes: Algorithms 4 and 5
-  // --------------------------------------------------------------------------
+  // ---- writes: Algorithms 4 and 5 -----------------------------------------------------------------------
 
   template <class Rules>
   void write_rules(Rules& r) const {
@@ -620,8 +624,7 @@ struct Protocol {
         [&](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
 
-  // ---- MM: Algorithm 3
-  // -------------------------------------------------------------------------------------
+  // ---- MM: Algorithm 3 ----------------------------------------------------------------------------------
 
   template <class Rules>
   void memory_rules(Rules& r) const {
@@ -667,9 +670,7 @@ struct Protocol {
     if (overflow_is_local()) return;
     r.rule(
         {.name = "time begins again", .unit = "TSU", .source = "3.2.6"}, over(threads),
-        [&](const State& s, ThreadIx t) {
-          return (at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence))) && overflows(s, t);
-        },
+        [&](const State& s, ThreadIx t) { return asks_memory(s, t) && overflows(s, t); },
         [&](State& s, ThreadIx) { restart_time(s); });
   }
   [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
@@ -683,7 +684,7 @@ struct Protocol {
     return k.forall(blocks, [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
   }
   void drop_entry(State& s, Block b) const {
-    if (!prints(FaultName::entry_forgotten)) s.forgotten = later(s.forgotten, s.tsu(b).memts);
+    if (!prints(FaultName::entry_forgotten)) mm(s).forgotten = later(mm(s).forgotten, s.tsu(b).memts);
     s.tsu(b) = Entry{};
   }
   // All that was before is before time 1: no copy is left, and what is on its way is not kept.
@@ -707,12 +708,12 @@ struct Protocol {
         s.transit(t).rts = 0;
       });
     });
-    s.forgotten = 1;
-    s.cpu_clock = 1;
+    mm(s).forgotten = 1;
+    if (synchronizes()) mm(s).latest = 1;
+    mm(s).cpu_clock = 1;
   }
 
-  // ---- responses
-  // -------------------------------------------------------------------------------------------
+  // ---- responses ----------------------------------------------------------------------------------------
 
   // "Brts = max[wts + 1, rts]" beside "Bwts = max[cts, wts]".
   [[nodiscard]] Number block_rts(const Number& block_wts, const Transit& response) const {
@@ -723,7 +724,8 @@ struct Protocol {
     return response.rts;
   }
   // Takes a response in: the write that has locked the block ends the lock; anyone else leaves a locked block
-  // and a later copy alone. The response goes on with what the block was given.
+  // alone. One that comes late may replace a later copy, which is safe: where its own lease has not run out
+  // by then, both hold the same. The response goes on with what the block was given.
   void install(Line& line, const Time& clock, Transit& response, Bool& holds_lock) const {
     const Number wts = later(clock, response.wts);
     const Number rts = block_rts(wts, response);
@@ -818,8 +820,7 @@ struct Protocol {
     k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
   }
 
-  // ---- fences: ours
-  // ----------------------------------------------------------------------------------------
+  // ---- fences: ours -------------------------------------------------------------------------------------
 
   // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
   template <class Rules>
@@ -835,13 +836,12 @@ struct Protocol {
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
     if (!synchronizes()) return;
     r.rule(
-        {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads, blocks),
-        [&, acquires_beyond](const State& s, ThreadIx t, Block b) {
-          return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t) &&
-                 k.forall(blocks, [&](Block i) { return memory_time(s, i) <= memory_time(s, b); });
+        {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads),
+        [&, acquires_beyond](const State& s, ThreadIx t) {
+          return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t);
         },
-        [&](State& s, ThreadIx t, Block b) {
-          const Number newest = memory_time(s, b);
+        [&](State& s, ThreadIx t) {
+          const Number newest = mm(s).latest;
           if (!fault(FaultName::fence_keeps_l1)) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
           if (!fault(FaultName::fence_keeps_l2)) {
             k.when(to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
@@ -850,14 +850,14 @@ struct Protocol {
         });
   }
 
-  // ---- replacement: 3.2.5
-  // ----------------------------------------------------------------------------------
+  // ---- replacement: 3.2.5 -------------------------------------------------------------------------------
 
   template <class Rules>
   void replacement_rules(Rules& r) const {
     r.deferrable(
         {.name = "L1 replaces a block", .unit = "L1", .source = "3.1", .fairness = Fairness::optional},
-        over(cus, blocks), [&](const State& s, Cu c, Block b) { return readable1(s, c, b); },
+        over(cus, blocks),
+        [](const State& s, Cu c, Block b) { return s.l1(c, b).present && !s.l1(c, b).locked; },
         [&](const State& s, Cu c, Block b) {
           return k.exists(threads,
                           [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
@@ -865,7 +865,8 @@ struct Protocol {
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
     r.deferrable(
         {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
-        over(agents, blocks), [&](const State& s, Agent a, Block b) { return readable2(s, a, b); },
+        over(agents, blocks),
+        [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
         [&](const State& s, Agent a, Block b) {
           return k.exists(threads, [&](ThreadIx t) {
             return in_flight(s, t) && !machine.is_host(t) && block(s, t) == b && agent(t) == a;
@@ -874,8 +875,7 @@ struct Protocol {
         [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
-  // ---- the CPUs: ours
-  // --------------------------------------------------------------------------------------
+  // ---- the CPUs: ours -----------------------------------------------------------------------------------
 
   template <class Rules>
   void cpu_rules(Rules& r) const {
@@ -883,18 +883,18 @@ struct Protocol {
         {.name = "CPU loads", .unit = "CPU", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
         [&](State& s, ThreadIx t) {
-          s.cpu_clock = later(s.cpu_clock, memory_time(s, block(s, t)));
-          if (carries_time()) s.tsu(block(s, t)) = entry(s.cpu_clock);
+          mm(s).cpu_clock = later(mm(s).cpu_clock, memory_time(s, block(s, t)));
+          if (carries_time()) note_time(s, block(s, t), mm(s).cpu_clock);
           complete<K>(s.port(t), word_of(s.memory(block(s, t)), s.port(t).request.word));
         });
     r.rule(
         {.name = "CPU writes", .unit = "CPU", .source = "ours"}, over(threads),
         [&](const State& s, ThreadIx t) { return on_cpu(s, t) && writes(s, t) && served(s, t); },
         [&](State& s, ThreadIx t) {
-          Time wts;
-          Time rts;
-          lease(s, t, wts, rts);
-          s.cpu_clock = later(s.cpu_clock, wts);
+          Transit& transit = s.transit(t);
+          lease(s, t, transit.wts, transit.rts);
+          mm(s).cpu_clock = later(mm(s).cpu_clock, transit.wts);
+          transit = Transit{};
           perform(s, t);
           complete<K>(s.port(t));
         });
@@ -913,13 +913,15 @@ struct Info {
   static constexpr auto& faults = halcone::faults;
   static constexpr auto& variants = halcone::variants;
   template <class Capacities>
-  using Sizes = MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, LinkSlot>;
+  using Sizes =
+      MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, MmTag, LinkSlot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     sizes.template set<TimestampTag>(16);
     sizes.template set<ReadLease>(2);
     sizes.template set<OtherReadLease>(2);
     sizes.template set<WriteLease>(1);
+    sizes.template set<MmTag>(1);
     sizes.template set<LinkSlot>(variant == ordered ? LinkSlot::capacity : 1);
   }
   template <class K>

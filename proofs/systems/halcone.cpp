@@ -1,0 +1,36 @@
+#include "proofs/lemmas/halcone.hpp"
+
+#include <limits>
+#include <type_traits>
+
+#include "proofs/open_system.hpp"
+#include "proofs/systems/systems.hpp"
+
+namespace lockstep {
+
+namespace {
+
+// Amounts are numbers to the prover, so they may be as large as numbers get.
+struct AnyAmounts {
+  template <class Tag>
+  static constexpr int of = Amount<Tag> ? std::numeric_limits<int>::max() : Tag::capacity;
+};
+
+std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
+  SystemOptions timeless = options;
+  timeless.sizes.try_emplace(std::string(halcone::TimestampTag::name), std::numeric_limits<int>::max());
+  return build_memory_proof<halcone::Info, halcone::History, halcone::Lemmas, AnyAmounts>(
+      halcone_entry(), timeless, any_size,
+      {.proved = Watch::nothing,
+       .explored = Watch::nothing,
+       .words = symbolic::Words::numbers,
+       .amounts = 3});
+}
+
+}  // namespace
+
+ProofEntry halcone_proof() {
+  return {"halcone", "every read returns the value of the write that its logical time selects", "", build};
+}
+
+}  // namespace lockstep
