@@ -100,6 +100,10 @@ Subject parse_subject(const json& from, const std::string& file) {
                                              from.at("values").at("high").get<std::int32_t>()};
   }
   subject.options.memory_observed = from.at("memory_observed").get<bool>();
+  if (from.contains("launches")) {
+    subject.launches = parse_litmus(from.at("launches").get<std::string>(), file + " (launches)").launches;
+    if (subject.launches == nullptr) throw BadInput("\"launches\" is not a sequence of launches");
+  }
   const json& program = from.at("program");
   if (!program.is_null()) {
     subject.program =
@@ -170,6 +174,7 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
     out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
   out["memory_observed"] = options.memory_observed;
   out["program"] = trace.subject.program ? json(program_text(*trace.subject.program)) : json();
+  if (trace.subject.launches) out["launches"] = trace.subject.launches->text;
   out["end"] = end_word(trace.end);
   out["what"] = trace.what;
   out["state_bits"] = trace.state_bits;

@@ -38,6 +38,7 @@
 
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/rules.hpp"
+#include "spec/program/launches.hpp"
 
 namespace lockstep::cpcoh {
 
@@ -212,6 +213,21 @@ inline constexpr std::uint64_t lacking_as_printed =
 inline constexpr std::uint64_t lacking_in_baseline =
     without({FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
              FaultName::host_unseen});
+
+// By which of the rules and claims below a client that is given acts, and is judged.
+inline constexpr LaunchRules client{
+    .labels_read = "labels a chiplet's range R",
+    .labels_write = "labels a chiplet's range R/W",
+    .host_reads = "the host asks to read a structure",
+    .host_writes = "the host asks to write a structure",
+    .inspects = "inspects the table and issues operations",
+    .unlabelled = "takes a kernel without labels",
+    .launches = "enables the launch",
+    .ends = "the kernel or the host is done",
+    .never_stale = {"whatever a running kernel may read is current", "whatever the host may read is current"},
+    .never_lost = {"the last write of every word is in memory or dirty in an L2",
+                   "no dirty word is out of date"},
+};
 
 template <class K>
 struct Protocol {
@@ -964,6 +980,18 @@ struct Info {
   }
   template <class K>
   using Closed = Protocol<K>;
+  static constexpr auto& client = cpcoh::client;
+  // Sizes that fit a sequence of launches; `structure_of` and `line_of` place its words as it does.
+  template <class S>
+  static constexpr void sizes_for(S& sizes, const Launches& launches) {
+    const int owners = static_cast<int>(launches.structures.size());
+    sizes.template set<ChipletTag>(launches.chiplets);
+    sizes.template set<StructureTag>(owners);
+    sizes.template set<WordTag>(owners * launches.words);
+    sizes.template set<LineWordTag>(launches.line);
+    sizes.template set<LabelTag>(launches.tracked > 0 ? launches.tracked : owners);
+    sizes.template set<BaseTag>(launches.aliases ? 2 : 1);
+  }
 };
 
 }  // namespace lockstep::cpcoh
