@@ -100,10 +100,13 @@ std::vector<Part> parts_of(const SuiteFiles& files, const LitmusOptions& options
       if (test.launches != nullptr ? takes_launches(system) : system.runs_programs)
         able += (able.empty() ? "" : ", ") + std::string(system.name);
     }
-    throw BadInput(Diagnostic{test.file, {}, test.launches != nullptr
-                                                 ? "is a sequence of launches, which the systems do not take"
-                                                 : "is a program, which the systems do not run",
-                              "choose others with --on: " + able, {}});
+    throw BadInput(Diagnostic{test.file,
+                              {},
+                              test.launches != nullptr
+                                  ? "is a sequence of launches, which the systems do not take"
+                                  : "is a program, which the systems do not run",
+                              "choose others with --on: " + able,
+                              {}});
   }
   std::vector<Part> parts;
   for (Part& part : std::array{std::move(programs), std::move(launches)}) {

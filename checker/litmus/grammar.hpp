@@ -224,8 +224,8 @@ struct unary;
 struct parenthesised : seq<open_parenthesis, ws, must<deeper<disjunction>>, ws, must<close_parenthesis>> {};
 struct negated : sor<parenthesised, deeper<unary>> {};
 struct negation : seq<sor<one<'~'>, keyword<'n', 'o', 't'>>, ws, must<negated>> {};
-struct unary : sor<negation, parenthesised, truth_true, truth_false, seq<in_launches, at<identifier_other>, claim>,
-                   seq<in_programs, compare>> {};
+struct unary : sor<negation, parenthesised, truth_true, truth_false,
+                   seq<in_launches, at<identifier_other>, claim>, seq<in_programs, compare>> {};
 struct and_symbol : sor<string<'/', '\\'>, string<'&', '&'>> {};
 struct or_symbol : sor<string<'\\', '/'>, string<'|', '|'>> {};
 struct and_next : seq<and_symbol, ws, must<unary>> {};

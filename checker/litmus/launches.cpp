@@ -25,10 +25,9 @@ Names states() {
 
 // Words that mean something else where a structure could stand.
 const Names& reserved() {
-  static const Names words{"R",     "W",      "host",    "unlabelled", "as",       "line",
-                           "stale", "lost",   "acquire", "release",    "acquires", "releases",
-                           "true",  "false",  "not",     "labels",     "exists",   "forall",
-                           "filter"};
+  static const Names words{"R",    "W",       "host",    "unlabelled", "as",       "line", "stale",
+                           "lost", "acquire", "release", "acquires",   "releases", "true", "false",
+                           "not",  "labels",  "exists",  "forall",     "filter"};
   return words;
 }
 
@@ -69,7 +68,8 @@ class LaunchReader : public TestReader {
     launches_.line = at_least_one(word, "a line has one word at least");
   }
   void labels(const Word& word) {
-    if (launches_.tracked > 0) source_.fail(word.place, "the structures that a kernel may label are said twice");
+    if (launches_.tracked > 0)
+      source_.fail(word.place, "the structures that a kernel may label are said twice");
     launches_.tracked = at_least_one(word, "a kernel may label one structure at least");
   }
 
@@ -116,8 +116,8 @@ class LaunchReader : public TestReader {
     write_ = source_.one_of(word, "access", {"R", "R/W", "host", "unlabelled"}) == "R/W";
     if (word.text == "host" || word.text == "unlabelled") {
       source_.fail(word.place, in_quotes(word.text) + " is a launch of its own",
-                   "give it a row and a name: K1: " + std::string(word.text == "host" ? "host reads A ;"
-                                                                                     : "unlabelled ;"));
+                   "give it a row and a name: K1: " +
+                       std::string(word.text == "host" ? "host reads A ;" : "unlabelled ;"));
     }
     first_.reset();
     last_.reset();
@@ -168,8 +168,9 @@ class LaunchReader : public TestReader {
     const std::int32_t value = source_.constant(word);
     if (value >= 0 && value < launches_.words) return value;
     const std::string& name = launches_.structures[static_cast<std::size_t>(owner)];
-    source_.fail(word.place, in_quotes(name) + " has no word " + std::to_string(value),
-                 "its words are " + name + "[0] to " + name + "[" + std::to_string(launches_.words - 1) + "]");
+    source_.fail(
+        word.place, in_quotes(name) + " has no word " + std::to_string(value),
+        "its words are " + name + "[0] to " + name + "[" + std::to_string(launches_.words - 1) + "]");
   }
 
   // A structure has one mode in a kernel, whatever the chiplet (5.3.2, Tracking).
@@ -342,8 +343,8 @@ struct host : seq<keyword<'h', 'o', 's', 't'>, ws, must<host_access>, ws, must<h
 struct launch_name : word {};
 struct launch_colon : colon {};
 struct end_of_launch : semicolon {};
-struct launch : seq<launch_name, ws, must<launch_colon>, ws, sor<host, unlabelled, cells>, ws,
-                    must<end_of_launch>> {};
+struct launch
+    : seq<launch_name, ws, must<launch_colon>, ws, sor<host, unlabelled, cells>, ws, must<end_of_launch>> {};
 struct launches : star<not_at<after_program>, sor<misspelled, launch>, ws> {};
 struct launch_or_question : question {};
 struct sequence : seq<head, memory, ws, chiplet_row, ws, launches,

@@ -108,8 +108,11 @@ class Reader {
 void refuse_launches(const SuiteFiles& files, const std::string& why) {
   if (!files.tests.empty() || files.launches.empty()) return;
   const LitmusTest& test = *files.launches.front();
-  throw BadInput(Diagnostic{test.file, {}, "is a sequence of launches: " + why,
-                            "`lockstep litmus` runs it on systems whose client launches kernels", {}});
+  throw BadInput(Diagnostic{test.file,
+                            {},
+                            "is a sequence of launches: " + why,
+                            "`lockstep litmus` runs it on systems whose client launches kernels",
+                            {}});
 }
 
 SuiteFiles read_tests(std::span<const std::string> paths, const std::string& home, Clients clients) {

@@ -63,9 +63,8 @@ struct LitmusTest {
   Quantifier quantifier = Quantifier::exists;
   Formula filter;  // outcomes that do not satisfy it are left aside; `truth` where there is none
   Formula condition;
-  std::string condition_text;  // the formula, printed canonically as herd does: (P1:r0=1 /\ P1:r1=0)
-  std::vector<ConditionTerm>
-      observed;  // what is named by the condition, filter or `locations`
+  std::string condition_text;           // the formula, printed canonically as herd does: (P1:r0=1 /\ P1:r1=0)
+  std::vector<ConditionTerm> observed;  // what is named by the condition, filter or `locations`
   std::vector<ExpectedObservation> expected;
   std::vector<ExpectedRace> expected_races;
   std::vector<std::string> tags;  // from Tags=, e.g. "quick"

@@ -92,12 +92,11 @@ typename Info::template Sizes<FullCapacities> sizes_of_launches(const Launches& 
   Sizes needed = sizes;
   needed.visit([&]<class Tag>(Tag, int& size) {
     if (size <= Sizes::template capacity<Tag>()) return;
-    throw BadInput(Diagnostic{launches.file, launches.place,
-                              "needs " + std::string(Tag::name) + "=" + std::to_string(size) + ", and " +
-                                  std::string(self.name) + " holds at most " +
-                                  std::to_string(Sizes::template capacity<Tag>()),
-                              "make do with fewer or smaller structures",
-                              line_of(launches.text, launches.place.line)});
+    throw BadInput(Diagnostic{
+        launches.file, launches.place,
+        "needs " + std::string(Tag::name) + "=" + std::to_string(size) + ", and " + std::string(self.name) +
+            " holds at most " + std::to_string(Sizes::template capacity<Tag>()),
+        "make do with fewer or smaller structures", line_of(launches.text, launches.place.line)});
   });
   for (const char* fixed : {"structure", "word", "base"}) {
     if (options.sizes.contains(fixed)) {

@@ -1,5 +1,5 @@
-// A system whose client launches kernels, with the client given (spec/program/launches.hpp): of the model's own
-// transitions those of the client are kept where they are the sequence's next, all others as they are.
+// A system whose client launches kernels, with the client given (spec/program/launches.hpp): of the model's
+// own transitions those of the client are kept where they are the sequence's next, all others as they are.
 #pragma once
 
 #include <algorithm>
@@ -63,18 +63,16 @@ inline std::vector<Act> acts_of(const Launches& launches) {
 }
 
 inline std::vector<Role> roles_of(const std::vector<RuleDescription>& rules, const LaunchRules& client) {
-  const std::array named{std::pair{client.labels_read, Role::labels_read},
-                         std::pair{client.labels_write, Role::labels_write},
-                         std::pair{client.host_reads, Role::host_reads},
-                         std::pair{client.host_writes, Role::host_writes},
-                         std::pair{client.inspects, Role::inspects},
-                         std::pair{client.unlabelled, Role::unlabelled},
-                         std::pair{client.launches, Role::launches},
-                         std::pair{client.ends, Role::ends}};
+  const std::array named{
+      std::pair{client.labels_read, Role::labels_read}, std::pair{client.labels_write, Role::labels_write},
+      std::pair{client.host_reads, Role::host_reads},   std::pair{client.host_writes, Role::host_writes},
+      std::pair{client.inspects, Role::inspects},       std::pair{client.unlabelled, Role::unlabelled},
+      std::pair{client.launches, Role::launches},       std::pair{client.ends, Role::ends}};
   std::vector<Role> roles(rules.size(), Role::none);
   for (const auto& [name, role] : named) {
-    const auto found = std::find_if(rules.begin(), rules.end(),
-                                    [&, wanted = name](const RuleDescription& r) { return r.name == wanted; });
+    const auto found = std::find_if(rules.begin(), rules.end(), [&, wanted = name](const RuleDescription& r) {
+      return r.name == wanted;
+    });
     if (found == rules.end()) throw std::logic_error("no rule is called '" + std::string(name) + "'");
     roles[static_cast<std::size_t>(found - rules.begin())] = role;
   }
@@ -243,9 +241,9 @@ class LaunchedModel final : public LaunchesModel {
   [[nodiscard]] bool is_next(std::size_t position, Role role, const Firing& firing) const {
     if (position >= acts_.size()) return false;
     const launched::Act& act = acts_[position];
-    return act.role == role && std::equal(act.parameters.begin(), act.parameters.end(),
-                                          firing.parameters.begin(),
-                                          firing.parameters.begin() + firing.parameter_count);
+    return act.role == role &&
+           std::equal(act.parameters.begin(), act.parameters.end(), firing.parameters.begin(),
+                      firing.parameters.begin() + firing.parameter_count);
   }
 
   // The launch that a state belongs to: the one whose act is next.
@@ -291,8 +289,7 @@ class LaunchedModel final : public LaunchesModel {
     for (std::size_t t = 0; t < launches_->observed.size(); ++t) {
       const LaunchTerm& term = launches_->observed[t];
       if (term.launch >= 0 && (term.launch != launch || role == Role::ends)) continue;
-      if (term.kind == TermKind::state && role == Role::launches)
-        notes_.set(notes, t, listed(after, term));
+      if (term.kind == TermKind::state && role == Role::launches) notes_.set(notes, t, listed(after, term));
       if (role == Role::launches) continue;
       if (term.kind == TermKind::acquire && acquired(after, term.chiplet)) notes_.set(notes, t, 1);
       if (term.kind == TermKind::release && released(after, term.chiplet)) notes_.set(notes, t, 1);

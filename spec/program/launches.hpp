@@ -76,8 +76,8 @@ struct Launches {
   std::vector<LaunchTerm> observed;
 };
 
-// The rules by which the client acts, and the claims that tell what became of it, as a protocol names them. Who
-// uses them checks that there are such.
+// The rules by which the client acts, and the claims that tell what became of it, as a protocol names them.
+// Who uses them checks that there are such.
 struct LaunchRules {
   // Over (structure, chiplet, word).
   std::string_view labels_read;
