@@ -201,24 +201,28 @@ class LaunchReader : public TestReader {
 
 // ---- What the question names ----
 
+namespace {
+// The place of a word among those known; an error with the nearest where it is none of them.
+int place_among(const Source& source, const Word& word, const std::string& thing, const Names& known) {
+  const std::string name = source.one_of(word, thing, known);
+  return static_cast<int>(std::find(known.begin(), known.end(), name) - known.begin());
+}
+}  // namespace
+
 int TestReader::structure(const Word& word) const {
-  source_.one_of(word, "structure", launches_.structures);
-  const auto& all = launches_.structures;
-  return static_cast<int>(std::find(all.begin(), all.end(), word.text) - all.begin());
+  return place_among(source_, word, "structure", launches_.structures);
 }
 
 int TestReader::chiplet(const Word& word) const {
   Names known;
   for (int c = 0; c < launches_.chiplets; ++c) known.push_back(chiplet_name(c));
-  source_.one_of(word, "chiplet", known);
-  return static_cast<int>(std::find(known.begin(), known.end(), word.text) - known.begin());
+  return place_among(source_, word, "chiplet", known);
 }
 
 int TestReader::launch(const Word& word) const {
   Names known;
   for (const Launch& one : launches_.launches) known.push_back(one.name);
-  source_.one_of(word, "launch", known);
-  return static_cast<int>(std::find(known.begin(), known.end(), word.text) - known.begin());
+  return place_among(source_, word, "launch", known);
 }
 
 // The term that the last claim names, with all that it needs and nothing else.
