@@ -81,6 +81,24 @@ void add_expected_systems(const LitmusTests& tests, LitmusOptions& options) {
   }
 }
 
+// What was asked for by name has to run somewhere.
+void refuse_unrunnable(const SuiteFiles& files) {
+  const LitmusTests& tests = files.launches.empty() ? files.tests : files.launches;
+  if (tests.empty()) return;
+  const bool launches = !files.launches.empty();
+  std::string able;
+  for (const SystemEntry& system : systems()) {
+    if (launches ? takes_launches(system) : system.runs_programs)
+      able += (able.empty() ? "" : ", ") + std::string(system.name);
+  }
+  throw BadInput(Diagnostic{tests.front()->file,
+                            {},
+                            launches ? "is a sequence of launches, which the systems do not take"
+                                     : "is a program, which the systems do not run",
+                            "choose others with --on: " + able,
+                            {}});
+}
+
 // Tests of one kind, programs or launches, and the systems that take them.
 struct Part {
   LitmusTests tests;
@@ -91,27 +109,11 @@ std::vector<Part> parts_of(const SuiteFiles& files, const LitmusOptions& options
   Part launches{files.launches, {}};
   for (Subject& subject : subjects(options.systems, options))
     (subject.system->runs_programs ? programs : launches).systems.push_back(std::move(subject));
-  for (const Part& part : {programs, launches}) {
-    // What was asked for by name has to run somewhere.
-    if (options.paths.empty() || part.tests.empty() || !part.systems.empty()) continue;
-    const LitmusTest& test = *part.tests.front();
-    std::string able;
-    for (const SystemEntry& system : systems()) {
-      if (test.launches != nullptr ? takes_launches(system) : system.runs_programs)
-        able += (able.empty() ? "" : ", ") + std::string(system.name);
-    }
-    throw BadInput(Diagnostic{test.file,
-                              {},
-                              test.launches != nullptr
-                                  ? "is a sequence of launches, which the systems do not take"
-                                  : "is a program, which the systems do not run",
-                              "choose others with --on: " + able,
-                              {}});
-  }
   std::vector<Part> parts;
   for (Part& part : std::array{std::move(programs), std::move(launches)}) {
     if (!part.tests.empty() && !part.systems.empty()) parts.push_back(std::move(part));
   }
+  if (parts.empty() && !options.paths.empty()) refuse_unrunnable(files);
   return parts;
 }
 
