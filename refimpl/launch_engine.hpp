@@ -11,17 +11,22 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "checker/systems/registry.hpp"
 #include "refimpl/launched.hpp"
 #include "refimpl/timed.hpp"
+#include "spec/program/kernel_rules.hpp"
+#include "spec/program/launches.hpp"
 
 namespace lockstep {
 
