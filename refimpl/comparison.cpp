@@ -122,7 +122,8 @@ std::vector<Figure> figures(const ComparedRun& run) {
       {"DRAM bytes written", [](const Statistics& s) { return static_cast<double>(s.memory.write_bytes); }});
   for (const std::string operation :
        {"load", "store", "rmw", "fence", "acquire", "release", "launch", "kernel"}) {
-    all.push_back({"cycles a " + operation, [operation](const Statistics& s) {
+    const std::string article = operation == "acquire" ? "an " : "a ";
+    all.push_back({"cycles " + article + operation, [operation](const Statistics& s) {
                      for (const Statistics::Operation& o : s.operations) {
                        if (o.name == operation && o.count > 0) return o.waited / static_cast<double>(o.count);
                      }

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "refimpl/launched.hpp"
 #include "refimpl/timed.hpp"
@@ -43,6 +44,10 @@ class LaunchEngine {
     const SystemEntry& entry = find_system(Info::name);
     protocol_.fault_bits = static_cast<decltype(protocol_.fault_bits)>(fault_mask(entry, options.faults));
     protocol_.variant = variant_index(entry, options.variant);
+    if (protocol_.home_served()) {
+      throw BadInput(fmt::format("{}/{} serves accesses of other chiplets, which is not simulated",
+                                 Info::name, options.variant));
+    }
     Info::sizes_for(protocol_.k.sizes, workload.launches);
     protocol_.k.bind(state_, binder_);
     pages_ = static_cast<int>(workload.launches.structures.size()) * workload.launches.words;

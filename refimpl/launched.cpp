@@ -218,7 +218,7 @@ ComparedRun run_launched_workload(const ChipletMachine& machine, const Simulatio
     if (found == nullptr) throw BadInput(fmt::format("'{}' takes no sequence of launches", system));
     const auto start = std::chrono::steady_clock::now();
     SystemResult result = found->run(workload, machine, options, interrupted);
-    result.system = system;
+    result.system = result.statistics.system = system;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     run.results.push_back(std::move(result));
     if (run.results.back().end == SimulationEnd::interrupted) break;

@@ -252,6 +252,7 @@ TEST_CASE("a run of launches depends on nothing but its seed") {
 
 TEST_CASE("workloads of launches and machines of chiplets tell what does not fit") {
   CHECK_THROWS_WITH(compared("babelstraem", {"cpcoh"}), Catch::Contains("did you mean 'babelstream'?"));
+  CHECK_THROWS_WITH(compared("stencil", {"cpcoh/home-served"}), Catch::Contains("is not simulated"));
   CHECK_THROWS_WITH(compared("stencil", {"cpcoh"}, {}, {{"page", 16}}),
                     Catch::Contains("did you mean 'pages'?"));
   CHECK_THROWS_WITH(compared("stencil", {"cpcoh"}, {}, {{"pages", 2}}),
