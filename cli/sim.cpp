@@ -99,8 +99,14 @@ void write_plot(const std::vector<ComparedRun>& runs, const std::string& file) {
 int run(const Options& options) {
   const auto launched = std::count_if(options.systems.begin(), options.systems.end(), takes_launches);
   if (launched > 0 && static_cast<std::size_t>(launched) < options.systems.size())
-    throw BadInput("systems that run programs and systems that take launches cannot be compared");
+    throw BadInput("systems that run programs and systems that take launches cannot be compared",
+                   "name those of one kind with --on");
   if (launched > 0) return run_launched(options);
+  const auto bears_name = [&](const auto& entry) { return entry.name == options.workload; };
+  if (std::any_of(launch_workloads().begin(), launch_workloads().end(), bears_name) &&
+      std::none_of(workloads().begin(), workloads().end(), bears_name)) {
+    throw BadInput(fmt::format("'{}' is a sequence of launches", options.workload), "say --on cpcoh");
+  }
   SimulationRequest request = request_of(options);
   if (!options.plot.empty() && request.systems.size() != 2) {
     throw BadInput("--plot compares two systems", "say --on write-through,quick-release");

@@ -225,8 +225,8 @@ int TestReader::launch(const Word& word) const {
   return place_among(source_, word, "launch", known);
 }
 
-// The term that the last claim names, with all that it needs and nothing else.
-LaunchTerm TestReader::claimed() const {
+// The term that the last fact names, with all that it needs and nothing else.
+LaunchTerm TestReader::fact_asked() const {
   using Kind = LaunchTerm::Kind;
   struct Form {
     std::string_view name;
@@ -239,29 +239,29 @@ LaunchTerm TestReader::claimed() const {
       Form{"acquires", Kind::acquires, false}, Form{"releases", Kind::releases, false}};
   Names known = launches_.structures;
   for (const Form& form : forms) known.emplace_back(form.name);
-  const std::string name = source_.one_of(claim_.name, "claim", known);
+  const std::string name = source_.one_of(fact_.name, "word", known);
   const auto* const found =
       std::find_if(forms.begin(), forms.end(), [&](const Form& form) { return form.name == name; });
   const bool of_structure = found == forms.end();
   const bool at_chiplet = of_structure || found->at_chiplet;
   LaunchTerm term;
   term.kind = of_structure ? Kind::state : found->kind;
-  if (of_structure) term.structure = structure(claim_.name);
+  if (of_structure) term.structure = structure(fact_.name);
   const std::string example = "such as K1:" + name + "@C0";
-  if (at_chiplet && !claim_.launch)
-    source_.fail(claim_.name.place, in_quotes(name) + " at which launch?", example);
-  if (at_chiplet && !claim_.chiplet)
-    source_.fail(claim_.name.place, in_quotes(name) + " in which chiplet?", example);
-  if (!at_chiplet && claim_.chiplet) {
-    source_.fail(claim_.chiplet->place, in_quotes(name) + " is not about one chiplet",
+  if (at_chiplet && !fact_.launch)
+    source_.fail(fact_.name.place, in_quotes(name) + " at which launch?", example);
+  if (at_chiplet && !fact_.chiplet)
+    source_.fail(fact_.name.place, in_quotes(name) + " in which chiplet?", example);
+  if (!at_chiplet && fact_.chiplet) {
+    source_.fail(fact_.chiplet->place, in_quotes(name) + " is not about one chiplet",
                  name.ends_with('s') ? "count it, or ask for " + name.substr(0, name.size() - 1) + "@" +
-                                           std::string(claim_.chiplet->text)
+                                           std::string(fact_.chiplet->text)
                                      : "leave out the chiplet");
   }
-  if (claim_.launch) term.launch = launch(*claim_.launch);
-  if (claim_.chiplet) term.chiplet = chiplet(*claim_.chiplet);
-  if (of_structure && !claim_.value) {
-    source_.fail(claim_.name.place, "the state of " + in_quotes(name) + " compared with what?",
+  if (fact_.launch) term.launch = launch(*fact_.launch);
+  if (fact_.chiplet) term.chiplet = chiplet(*fact_.chiplet);
+  if (of_structure && !fact_.value) {
+    source_.fail(fact_.name.place, "the state of " + in_quotes(name) + " compared with what?",
                  "one of: " + list(states()));
   }
   return term;
@@ -269,32 +269,32 @@ LaunchTerm TestReader::claimed() const {
 
 ConditionTerm TestReader::constant_of(const LaunchTerm& term) const {
   ConditionTerm constant;
-  if (!claim_.value) return constant;
+  if (!fact_.value) return constant;
   if (term.kind != LaunchTerm::Kind::state) {
-    constant.value = source_.constant(*claim_.value);
+    constant.value = source_.constant(*fact_.value);
     return constant;
   }
-  constant.name = source_.one_of(*claim_.value, "state", states());
+  constant.name = source_.one_of(*fact_.value, "state", states());
   const auto* const found = std::find(listed_states.begin(), listed_states.end(), constant.name);
   constant.value = static_cast<std::int32_t>(found - listed_states.begin());
   if (comparison_ != Comparison::equal && comparison_ != Comparison::not_equal)
-    source_.fail(claim_.value->place, "states have no order", "compare with == or !=");
+    source_.fail(fact_.value->place, "states have no order", "compare with == or !=");
   return constant;
 }
 
-void TestReader::end_claim() {
-  const LaunchTerm term = claimed();
+void TestReader::end_fact() {
+  const LaunchTerm term = fact_asked();
   auto& observed = launches_.observed;
   auto found = std::find(observed.begin(), observed.end(), term);
   if (found == observed.end()) found = observed.insert(observed.end(), term);
   Formula formula;
   formula.kind = Formula::Kind::compare;
-  formula.comparison = claim_.value ? comparison_ : Comparison::not_equal;
+  formula.comparison = fact_.value ? comparison_ : Comparison::not_equal;
   formula.left.kind = ConditionTerm::Kind::shown;
   formula.left.index = static_cast<int>(found - observed.begin());
-  if (claim_.launch) formula.left.name = std::string(claim_.launch->text) + ":";
-  formula.left.name += claim_.name.text;
-  if (claim_.chiplet) formula.left.name += "@" + std::string(claim_.chiplet->text);
+  if (fact_.launch) formula.left.name = std::string(fact_.launch->text) + ":";
+  formula.left.name += fact_.name.text;
+  if (fact_.chiplet) formula.left.name += "@" + std::string(fact_.chiplet->text);
   formula.right = constant_of(term);
   note_observed(formula.left);
   formulas_.push_back(std::move(formula));

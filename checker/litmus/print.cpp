@@ -27,7 +27,7 @@ std::size_t position(int index) {
 std::string join(const std::vector<Formula>& children, const Program& program, Formula::Kind kind);
 
 // "stale": shown, without a number to compare with.
-bool is_claim(const Formula& formula) {
+bool is_fact(const Formula& formula) {
   return formula.left.kind == ConditionTerm::Kind::shown && formula.comparison == Comparison::not_equal &&
          formula.right.kind == ConditionTerm::Kind::constant && formula.right.value == 0 &&
          formula.right.name.empty();
@@ -39,7 +39,7 @@ std::string print_inside(const Formula& formula, const Program& program, Formula
     case Formula::Kind::truth:
       return formula.truth ? "true" : "false";
     case Formula::Kind::compare: {
-      if (is_claim(formula)) return formula.left.name;
+      if (is_fact(formula)) return formula.left.name;
       const bool equal = formula.comparison == Comparison::equal;
       const std::string_view symbol = equal ? "=" : dialect_word(formula.comparison);
       return print(formula.left, program) + std::string(symbol) + print(formula.right, program);

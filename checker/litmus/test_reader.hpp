@@ -108,12 +108,12 @@ class TestReader {
   void comparison(const Word& word);
   void end_comparison();
   // "stale", "K1:acquire@C0" or "K1:A@C0 == dirty": what a sequence of launches has shown.
-  void begin_claim() { claim_ = {}; }
-  void claim_launch(const Word& word) { claim_.launch = word; }
-  void claim_name(const Word& word) { claim_.name = word; }
-  void claim_chiplet(const Word& word) { claim_.chiplet = word; }
-  void claim_value(const Word& word) { claim_.value = word; }
-  void end_claim();
+  void begin_fact() { fact_ = {}; }
+  void fact_launch(const Word& word) { fact_.launch = word; }
+  void fact_name(const Word& word) { fact_.name = word; }
+  void fact_chiplet(const Word& word) { fact_.chiplet = word; }
+  void fact_value(const Word& word) { fact_.value = word; }
+  void end_fact();
   void truth(bool value);
   void negate();
   void join(Formula::Kind kind);
@@ -209,14 +209,14 @@ class TestReader {
   std::vector<Formula> formulas_;
   Comparison comparison_ = Comparison::equal;
   bool has_filter_ = false;
-  struct Claim {
+  struct Fact {
     std::optional<Word> launch;
     Word name;
     std::optional<Word> chiplet;
     std::optional<Word> value;
   };
-  Claim claim_;
-  [[nodiscard]] LaunchTerm claimed() const;
+  Fact fact_;
+  [[nodiscard]] LaunchTerm fact_asked() const;
   [[nodiscard]] int launch(const Word& word) const;
   [[nodiscard]] ConditionTerm constant_of(const LaunchTerm& term) const;
 };
