@@ -50,6 +50,7 @@ std::vector<Subject> subjects(const Options& options, std::vector<std::string>& 
     return {subject};
   }
   SuiteFiles files = programs_of(options);
+  refuse_launches(files, fmt::format("{} runs programs", options.system));
   errors = std::move(files.errors);
   std::vector<Subject> all;
   for (const auto& test : files.tests) {

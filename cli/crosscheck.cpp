@@ -60,6 +60,7 @@ LitmusTests programs(const Options& options, std::vector<std::string>& errors) {
     paths.insert(paths.end(), small_tests.begin(), small_tests.end());
   }
   SuiteFiles files = read_tests(paths, home, Clients::include);
+  refuse_launches(files, "other checkers are given programs");
   errors = std::move(files.errors);
   return std::move(files.tests);
 }

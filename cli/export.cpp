@@ -47,6 +47,7 @@ std::vector<Test> tests(const Options& options, const Subject& subject) {
     for (const std::string& error : files.errors) print_error(error);
     throw BadInput(fmt::format("'{}' can't be exported", options.program));
   }
+  refuse_launches(files, "it is no program to export");
   if (files.tests.size() > 1 && options.folder.empty()) {
     throw BadInput(fmt::format("'{}' holds {} programs, and each makes an export of its own", options.program,
                                files.tests.size()),

@@ -60,7 +60,9 @@ Section tests_section(std::vector<std::string>& errors) {
   const SuiteFiles files = read_tests(std::vector{home}, home, Clients::include);
   errors = files.errors;
   Section section{"tests", fmt::format("Tests in {}", home), {}};
-  for (const auto& test : files.tests) {
+  LitmusTests tests = files.tests;
+  tests.insert(tests.end(), files.launches.begin(), files.launches.end());
+  for (const auto& test : tests) {
     std::string tags = fmt::format("{}", fmt::join(test->tags, ", "));
     section.items.emplace_back(test->name,
                                tags.empty() ? test->doc : fmt::format("({}) {}", tags, test->doc));

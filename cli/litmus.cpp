@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -21,7 +22,7 @@ namespace {
 
 struct LitmusOptions {
   std::vector<std::string> paths;
-  std::vector<std::string> systems{"sc", "write-through", "quick-release"};
+  std::vector<std::string> systems{"sc", "write-through", "quick-release", "cpcoh"};
   std::vector<std::string> models;                   // to run the tests under
   std::vector<std::string> against{"hrf-indirect"};  // to hold the systems against
   std::vector<std::string> include_path;
@@ -39,11 +40,18 @@ struct LitmusOptions {
   LimitOptions limits;
 };
 
+bool takes_launches(const SystemEntry& system) {
+  return system.build_launched != nullptr;
+}
+bool takes_tests(const SystemEntry& system) {
+  return system.runs_programs || takes_launches(system);
+}
+
 std::vector<Subject> subjects(const std::vector<std::string>& names, const LitmusOptions& options) {
   std::vector<Subject> all;
   for (const std::string& name : names) {
     Subject subject = subject_named(name);
-    if (!subject.system->runs_programs) {
+    if (!takes_tests(*subject.system)) {
       throw BadInput(fmt::format("{} runs no programs", name),
                      fmt::format("`lockstep check {}` explores it", name));
     }
@@ -57,20 +65,56 @@ std::vector<Subject> subjects(const std::vector<std::string>& names, const Litmu
 }
 
 // Besides the systems that are always run: those that the named tests have expectations of.
-void add_expected_systems(const SuiteFiles& files, LitmusOptions& options) {
+void add_expected_systems(const LitmusTests& tests, LitmusOptions& options) {
   const auto is_known = [](const std::string& name) {
     try {
-      return subject_named(name).system->runs_programs;
+      return takes_tests(*subject_named(name).system);
     } catch (const BadInput&) {
       return false;
     }
   };
-  for (const auto& test : files.tests) {
+  for (const auto& test : tests) {
     for (const ExpectedObservation& expected : test->expected) {
       const bool listed = std::count(options.systems.begin(), options.systems.end(), expected.system) > 0;
       if (!listed && is_known(expected.system)) options.systems.push_back(expected.system);
     }
   }
+}
+
+// What was asked for by name has to run somewhere.
+void refuse_unrunnable(const SuiteFiles& files) {
+  const LitmusTests& tests = files.launches.empty() ? files.tests : files.launches;
+  if (tests.empty()) return;
+  const bool launches = !files.launches.empty();
+  std::string able;
+  for (const SystemEntry& system : systems()) {
+    if (launches ? takes_launches(system) : system.runs_programs)
+      able += (able.empty() ? "" : ", ") + std::string(system.name);
+  }
+  throw BadInput(Diagnostic{tests.front()->file,
+                            {},
+                            launches ? "is a sequence of launches, which the systems do not take"
+                                     : "is a program, which the systems do not run",
+                            "choose others with --on: " + able,
+                            {}});
+}
+
+// Tests of one kind, programs or launches, and the systems that take them.
+struct Part {
+  LitmusTests tests;
+  std::vector<Subject> systems;
+};
+std::vector<Part> parts_of(const SuiteFiles& files, const LitmusOptions& options) {
+  Part programs{files.tests, {}};
+  Part launches{files.launches, {}};
+  for (Subject& subject : subjects(options.systems, options))
+    (subject.system->runs_programs ? programs : launches).systems.push_back(std::move(subject));
+  std::vector<Part> parts;
+  for (Part& part : std::array{std::move(programs), std::move(launches)}) {
+    if (!part.tests.empty() && !part.systems.empty()) parts.push_back(std::move(part));
+  }
+  if (parts.empty() && !options.paths.empty()) refuse_unrunnable(files);
+  return parts;
 }
 
 SuiteFiles tests_of(const LitmusOptions& options) {
@@ -85,7 +129,10 @@ SuiteFiles tests_of(const LitmusOptions& options) {
   }
   const std::string home = litmus_home();
   SuiteFiles files = read_tests(std::vector{home}, home);
-  if (!options.all) std::erase_if(files.tests, [](const auto& test) { return !has_tag(*test, "quick"); });
+  if (!options.all) {
+    for (LitmusTests* tests : {&files.tests, &files.launches})
+      std::erase_if(*tests, [](const auto& test) { return !has_tag(*test, "quick"); });
+  }
   return files;
 }
 
@@ -113,9 +160,11 @@ std::string write_traces(const Report& report, const std::string& folder) {
 
 int run_tests(LitmusOptions options) {
   const SuiteFiles files = tests_of(options);
-  if (!options.systems_asked && !options.paths.empty()) add_expected_systems(files, options);
+  if (!options.systems_asked && !options.paths.empty()) {
+    add_expected_systems(files.tests, options);
+    add_expected_systems(files.launches, options);
+  }
   SuiteOptions suite;
-  suite.systems = subjects(options.systems, options);
   suite.judged.clear();
   for (const std::string& model : options.against) suite.judged.push_back(race_model_named(model).value());
   suite.limits = options.limits.limits();
@@ -124,8 +173,9 @@ int run_tests(LitmusOptions options) {
   for (const std::string& error : files.errors) print_error(error);
   std::vector<std::string> errors = files.errors;
 
+  const std::vector<Part> parts = parts_of(files, options);
   ProgressLine progress;
-  SummaryTable table(suite.systems);
+  std::vector<SummaryTable> tables;
   RuleCoverage coverage;
   std::vector<nlohmann::json> reports;
   std::string findings;
@@ -136,7 +186,7 @@ int run_tests(LitmusOptions options) {
       print_error(error);
       errors.push_back(error);
     }
-    table.add(report);
+    tables.back().add(report);
     add_coverage(coverage, report);
     for (const std::string& line : finding_lines(report)) findings += line + "\n";
     std::string traces;
@@ -147,17 +197,25 @@ int run_tests(LitmusOptions options) {
       print_now(report_text(report) + traces + "\n");
     }
   };
-  SuiteTotals totals = run_suite(files.tests, suite);
+  SuiteTotals totals;
+  std::size_t systems = 0;
+  for (const Part& part : parts) {
+    suite.systems = part.systems;
+    systems += part.systems.size();
+    tables.emplace_back(suite.systems);
+    totals.add(run_suite(part.tests, suite));
+  }
   totals.errors += files.errors.size();
   progress.erase();
 
   if (options.json) {
     print_now(suite_json(std::move(reports), errors, coverage, totals).dump(1) + "\n");
   } else {
-    if (!table.empty()) print_now(table.text() + "\n");
+    std::erase_if(tables, [](const SummaryTable& table) { return table.empty(); });
+    for (const SummaryTable& table : tables) print_now(table.text() + "\n");
     if (!findings.empty()) print_now(findings + "\n");
-    if (!table.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
-    print_now(totals_text(totals, suite.systems.size()));
+    if (!tables.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
+    print_now(totals_text(totals, systems));
   }
   return exit_status(totals);
 }
@@ -203,7 +261,15 @@ int run_under_models(const LitmusOptions& options) {
     suite.models.push_back(std::make_shared<const AxiomaticModel>(name, options.include_path));
     refuse_vacuous(*suite.models.back());
   }
-  if (options.models.empty() || options.systems_asked) suite.systems = subjects(options.systems, options);
+  if (options.models.empty() || options.systems_asked) {
+    suite.systems = subjects(options.systems, options);
+    // Of those that run by default, one takes launches alone.
+    if (!options.systems_asked)
+      std::erase_if(suite.systems, [](const Subject& subject) { return !subject.system->runs_programs; });
+    for (const Subject& subject : suite.systems) {
+      if (!subject.system->runs_programs) throw BadInput(fmt::format("{} runs no programs", subject.name()));
+    }
+  }
   suite.limits = options.limits.limits();
   suite.unroll.iterations = options.iterations;
   for (const std::string& folder : {options.trace_folder, options.graph_folder}) {
@@ -212,6 +278,7 @@ int run_under_models(const LitmusOptions& options) {
   const JudgeOptions judging{suite.unroll, suite.limits.time, suite.limits.interrupted, false};
 
   const SuiteFiles files = tests_of(options);
+  if (!options.paths.empty()) refuse_launches(files, "models judge programs");
   for (const std::string& error : files.errors) print_error(error);
   std::vector<std::string> errors = files.errors;
 
@@ -272,7 +339,7 @@ int run_faults_of(const LitmusOptions& options) {
   suite.on_progress = [&](const SuiteProgress& now) {
     progress.show(fmt::format("{} of {} faults, {:.0f} s", now.done, now.all, now.seconds));
   };
-  SuiteTotals totals = run_faults(files.tests, suite);
+  SuiteTotals totals = run_faults(takes_launches(*suite.system.system) ? files.launches : files.tests, suite);
   totals.errors += files.errors.size();
   progress.erase();
   if (options.json) {
@@ -327,6 +394,7 @@ Command add_litmus(CLI::App& lockstep) {
       "Examples:\n"
       "  lockstep litmus                                        the quick tests, on sc,\n"
       "                                                         write-through, quick-release\n"
+      "                                                         and, of launches, on cpcoh\n"
       "  lockstep litmus --all --summary-only                   all tests, only the table\n"
       "  lockstep litmus mp-agent mine.litmus litmus/sb         tests by name, file, folder, also\n"
       "                                                         on the systems they expect things of\n"

@@ -1,6 +1,7 @@
 // `lockstep sim`: runs a workload on a timed machine, on one system or on several side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "refimpl/comparison.hpp"
+#include "refimpl/launched.hpp"
 #include "refimpl/simulator.hpp"
 
 namespace lockstep::cli {
@@ -29,17 +31,52 @@ struct Options {
   bool rules = false;
 };
 
-// The machine that comes with Lockstep: below LOCKSTEP_HOME where that is set, else below the sources.
-std::string shipped_machine() {
+// A machine that comes with Lockstep: below LOCKSTEP_HOME where that is set, else below the sources.
+std::string shipped_machine(const std::string& name) {
   const char* home = std::getenv("LOCKSTEP_HOME");
-  return (std::filesystem::path(home != nullptr ? home : LOCKSTEP_SOURCE_DIR) / "refimpl/machines/apu.toml")
+  return (std::filesystem::path(home != nullptr ? home : LOCKSTEP_SOURCE_DIR) / "refimpl/machines" / name)
       .string();
+}
+
+bool takes_launches(const std::string& system) {
+  SimulationOptions options;
+  return find_launched_system(system, options) != nullptr;
+}
+
+// Systems whose client launches kernels run workloads of their own, beside the baseline where one is named.
+int run_launched(const Options& options) {
+  const ChipletMachine machine =
+      read_chiplet_machine(options.machine.empty() ? shipped_machine("chiplets.toml") : options.machine);
+  if (options.cus > 0) {
+    throw BadInput("--cus is not for machines of chiplets", "say --size chiplets=N");
+  }
+  SimulationRequest request;
+  request.machine.name = machine.name;
+  request.options.seed = options.seed;
+  for (const std::string& text : options.sizes) request.sizes.insert(parse_size(text));
+  request.systems = options.systems;
+  if (request.systems.size() == 1 && request.systems.front().find('/') == std::string::npos)
+    request.systems.insert(request.systems.begin(), request.systems.front() + "/baseline");
+  if (!options.plot.empty()) throw BadInput("--plot is for programs");
+  std::vector<std::string> workloads{options.workload};
+  if (options.workload == "all") {
+    workloads.clear();
+    for (const LaunchWorkloadEntry& entry : launch_workloads()) workloads.emplace_back(entry.name);
+  }
+  std::vector<ComparedRun> runs;
+  for (const std::string& workload : workloads) {
+    runs.push_back(run_launched_workload(machine, request, workload, interrupted()));
+    if (!options.json) print_now(comparison_text(runs.back(), options.rules));
+    if (interrupted()) break;
+  }
+  if (options.json) print_now(comparison_json(request, runs).dump(1) + "\n");
+  return exit_status_of(runs);
 }
 
 // Sizes of the workload and those of the protocols' queues are told apart by name.
 SimulationRequest request_of(const Options& options) {
   SimulationRequest request;
-  request.machine = read_machine(options.machine.empty() ? shipped_machine() : options.machine);
+  request.machine = read_machine(options.machine.empty() ? shipped_machine("apu.toml") : options.machine);
   request.options.cus = options.cus;
   request.options.seed = options.seed;
   for (const std::string& text : options.sizes) request.sizes.insert(parse_size(text));
@@ -60,6 +97,16 @@ void write_plot(const std::vector<ComparedRun>& runs, const std::string& file) {
 }
 
 int run(const Options& options) {
+  const auto launched = std::count_if(options.systems.begin(), options.systems.end(), takes_launches);
+  if (launched > 0 && static_cast<std::size_t>(launched) < options.systems.size())
+    throw BadInput("systems that run programs and systems that take launches cannot be compared",
+                   "name those of one kind with --on");
+  if (launched > 0) return run_launched(options);
+  const auto bears_name = [&](const auto& entry) { return entry.name == options.workload; };
+  if (std::any_of(launch_workloads().begin(), launch_workloads().end(), bears_name) &&
+      std::none_of(workloads().begin(), workloads().end(), bears_name)) {
+    throw BadInput(fmt::format("'{}' is a sequence of launches", options.workload), "say --on cpcoh");
+  }
   SimulationRequest request = request_of(options);
   if (!options.plot.empty() && request.systems.size() != 2) {
     throw BadInput("--plot compares two systems", "say --on write-through,quick-release");
@@ -88,10 +135,12 @@ Command add_sim(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("sim", "Simulate a workload on a machine with time");
   app->add_option("WORKLOAD", options->workload,
-                  "copy, vector-add, reduction, stencil, message-passing, or all of them: all")
+                  "copy, vector-add, reduction, stencil, message-passing, or all of them: all; "
+                  "of launches: babelstream, stencil")
       ->required();
   add_list(*app, "--on", options->systems, "Systems to run on (default: write-through)")->type_name("S,S");
-  app->add_option("--machine", options->machine, "Machine file (default: refimpl/machines/apu.toml)")
+  app->add_option("--machine", options->machine,
+                  "Machine file (default: refimpl/machines/apu.toml, or chiplets.toml)")
       ->type_name("FILE");
   add_list(*app, "--size", options->sizes, "A size of the workload or of the protocol, such as words=4096")
       ->type_name("K=N");
@@ -109,6 +158,7 @@ Command add_sim(CLI::App& lockstep) {
       "  lockstep sim copy --on write-through\n"
       "  lockstep sim stencil --on write-through,quick-release --size words=1024\n"
       "  lockstep sim all --on write-through,quick-release --plot qr.svg\n"
+      "  lockstep sim babelstream --on cpcoh                    beside cpcoh/baseline\n"
       "\n"
       "Exit status: 0 ran to its end with the right results, 1 stuck, an assertion\n"
       "failed or wrong results, 2 bad input, 130 interrupted (partial figures).");

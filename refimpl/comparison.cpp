@@ -67,11 +67,30 @@ struct Figure {
   std::function<double(const Statistics&)> of;
 };
 
+// Results that are written back lazily are still to come when the last kernel ends.
+bool drains_lazily(const ComparedRun& run) {
+  return std::any_of(run.results.begin(), run.results.end(), [](const SystemResult& r) {
+    return std::any_of(r.statistics.operations.begin(), r.statistics.operations.end(),
+                       [](const Statistics::Operation& o) { return o.name == "kernel"; });
+  });
+}
+
 std::vector<Figure> figures(const ComparedRun& run) {
   std::vector<Figure> all{
       {"cycles", [](const Statistics& s) { return s.cycles; }},
+      {"cycles, read by host",
+       [lazily = drains_lazily(run)](const Statistics& s) { return lazily ? s.drained : 0; }},
       {"rule firings", [](const Statistics& s) { return static_cast<double>(s.firings); }},
   };
+  // What a sequence of launches is about.
+  for (const std::string operation : {"acquire", "release"}) {
+    all.push_back({operation + "s issued", [operation](const Statistics& s) {
+                     for (const Statistics::Operation& o : s.operations) {
+                       if (o.name == operation) return static_cast<double>(o.count);
+                     }
+                     return 0.0;
+                   }});
+  }
   for (const std::string level : {"L1", "L2"}) {
     all.push_back({level + " hits", [level](const Statistics& s) {
                      const auto found = s.levels.find(level);
@@ -101,8 +120,10 @@ std::vector<Figure> figures(const ComparedRun& run) {
       {"DRAM bytes read", [](const Statistics& s) { return static_cast<double>(s.memory.read_bytes); }});
   all.push_back(
       {"DRAM bytes written", [](const Statistics& s) { return static_cast<double>(s.memory.write_bytes); }});
-  for (const std::string operation : {"load", "store", "rmw", "fence"}) {
-    all.push_back({"cycles a " + operation, [operation](const Statistics& s) {
+  for (const std::string operation :
+       {"load", "store", "rmw", "fence", "acquire", "release", "launch", "kernel"}) {
+    const std::string article = operation == "acquire" ? "an " : "a ";
+    all.push_back({"cycles " + article + operation, [operation](const Statistics& s) {
                      for (const Statistics::Operation& o : s.operations) {
                        if (o.name == operation && o.count > 0) return o.waited / static_cast<double>(o.count);
                      }
@@ -160,7 +181,9 @@ ComparedRun run_workload(const SimulationRequest& request, const std::string& na
 
 std::string comparison_text(const ComparedRun& run, bool rules) {
   std::string text;
-  const std::string where = fmt::format("{} CU{}, seed {}", run.cus, run.cus == 1 ? "" : "s", run.seed);
+  const std::string where = !run.where.empty()
+                                ? run.where
+                                : fmt::format("{} CU{}, seed {}", run.cus, run.cus == 1 ? "" : "s", run.seed);
   if (run.results.size() == 1) {
     const SystemResult& r = run.results.front();
     text += fmt::format("Sim {} on {}: {}\n", run.workload, r.system, where);

@@ -35,6 +35,7 @@ struct ComparedRun {
   std::uint64_t seed = 0;
   int checked = 0;  // locations compared
   std::vector<SystemResult> results;
+  std::string where = {};  // the machine in a word; empty: so many CUs
 };
 
 // Throws BadInput on names and sizes that nothing knows. Interrupted, it has the figures so far.

@@ -14,6 +14,7 @@
 #include <toml++/toml.h>
 
 #include "checker/support/diagnostic.hpp"
+#include "refimpl/launched.hpp"
 #include "refimpl/reads.hpp"
 #include "refimpl/timed.hpp"
 
@@ -286,19 +287,23 @@ SystemTiming read_system(Section& section, const MachineDescription& machine, co
   return system;
 }
 
-MachineDescription parse(std::string_view text, const std::string& file) {
-  MachineDescription machine;
+// The file's text as a table, and its lines for messages.
+toml::table parsed(std::string_view text, const std::string& file, MachineDescription& machine) {
   machine.file = file;
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) machine.lines.push_back(line);
-  toml::table table;
   try {
-    table = toml::parse(text, file);
+    return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
     machine_error(
         machine, {static_cast<int>(error.source().begin.line), static_cast<int>(error.source().begin.column)},
         std::string(error.description()));
   }
+}
+
+MachineDescription parse(std::string_view text, const std::string& file) {
+  MachineDescription machine;
+  const toml::table table = parsed(text, file, machine);
   Section root(machine, table, "");
   read_shared(root, machine);
   std::optional<MemoryTiming> memory;
@@ -320,19 +325,60 @@ MachineDescription parse(std::string_view text, const std::string& file) {
   return machine;
 }
 
+ChipletMachine parse_chiplets(std::string_view text, const std::string& file) {
+  MachineDescription lines;  // for messages
+  const toml::table table = parsed(text, file, lines);
+  Section root(lines, table, "");
+  ChipletMachine machine;
+  machine.file = file;
+  machine.name = root.text("name");
+  machine.gigahertz = root.number("gigahertz", 0.001, 1000);
+  machine.chiplets = static_cast<int>(root.whole("chiplets", 1, 64));
+  machine.cus_per_chiplet = static_cast<int>(root.whole("cus_per_chiplet", 1, 4096));
+  machine.page_bytes = root.whole("page_bytes", 1, largest);
+  Section l2 = root.section("l2");
+  machine.l2 = {l2.whole("bytes", machine.page_bytes, largest), l2.number("latency", 0, longest),
+                l2.number("bytes_per_cycle", 0.001, widest),
+                static_cast<int>(l2.whole("outstanding", 1, 1 << 20)),
+                l2.number("invalidate_latency", 0, longest)};
+  l2.done();
+  Section l3 = root.section("l3");
+  machine.l3 = {l3.whole("bytes", machine.page_bytes, largest), l3.number("latency", 0, longest),
+                l3.number("bytes_per_cycle", 0.001, widest),
+                l3.number("link_bytes_per_cycle", 0.001, widest)};
+  l3.done();
+  Section cp = root.section("cp");
+  machine.cp = {cp.number("message_latency", 0, longest), cp.number("lookup_latency", 0, longest)};
+  cp.done();
+  root.done();
+  return machine;
+}
+
+std::string contents(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) throw BadInput(fmt::format("cannot read machine file '{}'", file));
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (stream.bad()) throw BadInput(fmt::format("cannot read machine file '{}'", file));
+  return text.str();
+}
+
 }  // namespace
+
+ChipletMachine parse_chiplet_machine(std::string_view text, const std::string& file) {
+  return parse_chiplets(text, file);
+}
+
+ChipletMachine read_chiplet_machine(const std::string& file) {
+  return parse_chiplets(contents(file), file);
+}
 
 MachineDescription parse_machine(std::string_view text, const std::string& file) {
   return parse(text, file);
 }
 
 MachineDescription read_machine(const std::string& file) {
-  std::ifstream stream(file);
-  if (!stream) throw BadInput(fmt::format("cannot read machine file '{}'", file));
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (stream.bad()) throw BadInput(fmt::format("cannot read machine file '{}'", file));
-  return parse(text.str(), file);
+  return parse(contents(file), file);
 }
 
 }  // namespace lockstep

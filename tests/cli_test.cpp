@@ -135,6 +135,38 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"litmus", "--threads", "none"}), Catch::Contains("--threads"));
 }
 
+TEST_CASE("litmus runs programs and sequences of launches, each on the systems that take them") {
+  const Command lockstep;
+  const Result both = lockstep.run({"litmus", "mp-agent", "reader-needs-acquire", "--summary-only"});
+  CHECK(both.status == 0);
+  CHECK_THAT(both.out, Catch::Contains("mp-agent  never"));
+  CHECK_THAT(both.out, Catch::Contains("(4) cpcoh/as-printed"));
+  CHECK_THAT(both.out, Catch::Contains("2 tests on 7 systems: 2 as expected"));
+  const Result printed =
+      lockstep.run({"litmus", "reader-needs-acquire", "--on", "cpcoh/as-printed", "--json"});
+  CHECK(printed.status == 0);
+  CHECK(nlohmann::json::parse(printed.out).at("tests").at(0).at("systems").at(0).at("observation") ==
+        "sometimes");
+  const Result nowhere = lockstep.run({"litmus", "reader-needs-acquire", "--on", "sc"});
+  CHECK(nowhere.status == 2);
+  CHECK_THAT(nowhere.error, Catch::Contains("is a sequence of launches") && Catch::Contains("--on: cpcoh"));
+  const Result faults = lockstep.run({"litmus", "reader-needs-acquire", "--faults", "cpcoh"});
+  CHECK(faults.status == 1);
+  CHECK_THAT(faults.out, Catch::Contains("reader-needs-acquire (verdict)"));
+}
+
+TEST_CASE("sim runs launches beside the baseline, and tells wrong results") {
+  const Command lockstep;
+  const Result right = lockstep.run({"sim", "babelstream", "--on", "cpcoh", "--size", "pages=8"});
+  CHECK(right.status == 0);
+  CHECK_THAT(right.out, Catch::Contains("acquires issued"));
+  CHECK_THAT(right.out, Catch::Contains("Results on cpcoh/baseline: right: all 24 words checked"));
+  const Result wrong = lockstep.run({"sim", "stencil", "--on", "cpcoh/as-drawn", "--size", "pages=8"});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out, Catch::Contains("WRONG"));
+  CHECK(lockstep.run({"sim", "babelstream", "--on", "sc"}).status == 2);
+}
+
 TEST_CASE("litmus runs a test by name on the systems asked for") {
   const Command lockstep;
   const Result result = lockstep.run({"litmus", "mp-agent", "--on", "sc,quick-release"});

@@ -19,6 +19,8 @@ Expression term(const ConditionTerm& term, const recorded::WholeDescription& who
           .at(static_cast<std::size_t>(term.index));
     case ConditionTerm::Kind::location:
       return whole.final_locations.at(static_cast<std::size_t>(term.index));
+    case ConditionTerm::Kind::shown:
+      break;  // of sequences of launches, which are not exported
   }
   throw std::logic_error("a condition's term of no kind");
 }

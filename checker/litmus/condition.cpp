@@ -80,11 +80,21 @@ Tally tally(const LitmusTest& test, std::span<const Outcome> outcomes) {
   return counts;
 }
 
+std::optional<std::string_view> value_word(const LitmusTest& test, std::size_t term, std::int32_t value) {
+  const ConditionTerm& observed = test.observed.at(term);
+  if (observed.kind != ConditionTerm::Kind::shown) return std::nullopt;
+  const LaunchTerm& shown = test.launches->observed.at(static_cast<std::size_t>(observed.index));
+  if (shown.kind != LaunchTerm::Kind::state) return std::nullopt;
+  return listed_states.at(static_cast<std::size_t>(value));
+}
+
 std::string outcome_text(const LitmusTest& test, const Outcome& outcome) {
   std::string text;
   for (std::size_t i = 0; i < test.observed.size(); ++i) {
     if (i > 0) text += ' ';
-    text += print(test.observed[i], test.program) + "=" + std::to_string(outcome.at(i)) + ";";
+    const auto named = value_word(test, i, outcome.at(i));
+    text += print(test.observed[i], test.program) + "=" +
+            (named ? std::string(*named) : std::to_string(outcome.at(i))) + ";";
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct Tally {
   [[nodiscard]] bool validates(Quantifier quantifier) const;
 };
 Tally tally(const LitmusTest& test, std::span<const Outcome> outcomes);
+
+// The word for a term's value, an index into `observed`, where its values have words: "dirty".
+std::optional<std::string_view> value_word(const LitmusTest& test, std::size_t term, std::int32_t value);
 
 // "P1:r0=1; P1:r1=0;", as herd prints a final state.
 std::string outcome_text(const LitmusTest& test, const Outcome& outcome);

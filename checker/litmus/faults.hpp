@@ -30,7 +30,8 @@ struct FaultOptions {
 };
 
 // A test kills a fault with a deadlock, a failed assertion, or an outcome that SC does not have although the
-// program is race-free under HRF-indirect; and only if it finds nothing of the kind without the fault.
+// program is race-free under HRF-indirect, or a verdict that the test does not expect; and only if it finds
+// nothing of the kind without the fault.
 //
 // The totals count faults: as expected when killed, differing when alive after every test.
 SuiteTotals run_faults(const LitmusTests& tests, const FaultOptions& options);

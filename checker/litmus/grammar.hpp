@@ -110,6 +110,8 @@ using loose = when<&TestReader::is_loose>;
 using strict = when<&TestReader::is_strict>;
 using in_kernels = when<&TestReader::is_kernels>;
 using without_question = when<&TestReader::may_have_no_question>;
+using in_launches = when<&TestReader::is_launches>;
+using in_programs = when<&TestReader::is_program>;
 
 struct word : plus<identifier_other> {};
 struct number : seq<opt<one<'-'>>, peg::digit, star<identifier_other>> {};
@@ -242,6 +244,14 @@ struct term : sor<seq<is_number, term_number>, term_reference> {};
 struct right_term : term {};
 struct comparison : comparison_symbol {};
 struct compare : seq<term, ws, must<comparison>, ws, must<right_term>> {};
+// What a sequence of launches has shown: "stale", "K1:acquire@C0", "K1:releases == 2", "K1:A@C0 == dirty".
+struct begin_fact : peg::success {};
+struct fact_launch : word {};
+struct fact_name : identifier {};
+struct fact_chiplet : identifier {};
+struct fact_value : sor<number, identifier> {};
+struct fact : seq<begin_fact, opt<at<word, ws, colon>, fact_launch, ws, colon, ws>, must<fact_name>,
+                  opt<ws, one<'@'>, ws, must<fact_chiplet>>, opt<ws, comparison, ws, must<fact_value>>> {};
 struct truth_true : keyword<'t', 'r', 'u', 'e'> {};
 struct truth_false : keyword<'f', 'a', 'l', 's', 'e'> {};
 struct disjunction;
@@ -249,7 +259,8 @@ struct unary;
 struct parenthesised : seq<open_parenthesis, ws, must<deeper<disjunction>>, ws, must<close_parenthesis>> {};
 struct negated : sor<parenthesised, deeper<unary>> {};
 struct negation : seq<sor<one<'~'>, keyword<'n', 'o', 't'>>, ws, must<negated>> {};
-struct unary : sor<negation, parenthesised, truth_true, truth_false, compare> {};
+struct unary : sor<negation, parenthesised, truth_true, truth_false,
+                   seq<in_launches, at<identifier_other>, fact>, seq<in_programs, compare>> {};
 struct and_symbol : sor<string<'/', '\\'>, string<'&', '&'>> {};
 struct or_symbol : sor<string<'\\', '/'>, string<'|', '|'>> {};
 struct and_next : seq<and_symbol, ws, must<unary>> {};
@@ -336,6 +347,9 @@ template <> inline constexpr Expectation expectation<grammar::unary> = a_conditi
 template <> inline constexpr Expectation expectation<grammar::conjunction> = a_condition;
 template <> inline constexpr Expectation expectation<grammar::comparison>{"==, !=, <, <=, > or >="};
 template <> inline constexpr Expectation expectation<grammar::right_term>{"a register, a location or an integer"};
+template <> inline constexpr Expectation expectation<grammar::fact_name>{"stale, lost, acquire, release, acquires, releases or a structure"};
+template <> inline constexpr Expectation expectation<grammar::fact_chiplet>{"a chiplet", "such as C0"};
+template <> inline constexpr Expectation expectation<grammar::fact_value>{"a number, or a state such as dirty"};
 template <> inline constexpr Expectation expectation<grammar::close_parenthesis>{"/\\, \\/ or ')'"};
 template <> inline constexpr Expectation expectation<grammar::end_of_test>{"the end of the file after the condition", "the whole condition stands in one pair of parentheses"};
 // clang-format on
@@ -420,6 +434,12 @@ template <> struct Action<grammar::term_reference> : Call<&TestReader::reference
 template <> struct Action<grammar::term_number> : Give<&TestReader::constant_term> {};
 template <> struct Action<grammar::comparison> : Give<&TestReader::comparison> {};
 template <> struct Action<grammar::compare> : Call<&TestReader::end_comparison> {};
+template <> struct Action<grammar::begin_fact> : Call<&TestReader::begin_fact> {};
+template <> struct Action<grammar::fact_launch> : Give<&TestReader::fact_launch> {};
+template <> struct Action<grammar::fact_name> : Give<&TestReader::fact_name> {};
+template <> struct Action<grammar::fact_chiplet> : Give<&TestReader::fact_chiplet> {};
+template <> struct Action<grammar::fact_value> : Give<&TestReader::fact_value> {};
+template <> struct Action<grammar::fact> : Call<&TestReader::end_fact> {};
 template <> struct Action<grammar::truth_true> : Call<&TestReader::truth, true> {};
 template <> struct Action<grammar::truth_false> : Call<&TestReader::truth, false> {};
 template <> struct Action<grammar::negation> : Call<&TestReader::negate> {};

@@ -60,6 +60,7 @@ LitmusTest parse_litmus(std::string_view text, const std::string& file) {
   const litmus::Source source(text, file);
   source.check();
   const Dialect dialect = litmus::dialect_of(source);
+  if (dialect == Dialect::launches) return read_launches(source);
   const bool columns = dialect == Dialect::hrf || dialect == Dialect::ptx;
   return columns ? read_columns(source, dialect) : read_kernels(source, dialect);
 }

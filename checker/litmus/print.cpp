@@ -26,12 +26,20 @@ std::size_t position(int index) {
 
 std::string join(const std::vector<Formula>& children, const Program& program, Formula::Kind kind);
 
+// "stale": shown, without a number to compare with.
+bool is_fact(const Formula& formula) {
+  return formula.left.kind == ConditionTerm::Kind::shown && formula.comparison == Comparison::not_equal &&
+         formula.right.kind == ConditionTerm::Kind::constant && formula.right.value == 0 &&
+         formula.right.name.empty();
+}
+
 // Parentheses as herd places them: around a disjunction inside a conjunction, and after `not`.
 std::string print_inside(const Formula& formula, const Program& program, Formula::Kind above) {
   switch (formula.kind) {
     case Formula::Kind::truth:
       return formula.truth ? "true" : "false";
     case Formula::Kind::compare: {
+      if (is_fact(formula)) return formula.left.name;
       const bool equal = formula.comparison == Comparison::equal;
       const std::string_view symbol = equal ? "=" : dialect_word(formula.comparison);
       return print(formula.left, program) + std::string(symbol) + print(formula.right, program);
@@ -446,7 +454,9 @@ std::string print(const Formula& formula, const Program& program) {
 std::string print(const ConditionTerm& term, const Program& program) {
   switch (term.kind) {
     case ConditionTerm::Kind::constant:
-      return std::to_string(term.value);
+      return term.name.empty() ? std::to_string(term.value) : term.name;
+    case ConditionTerm::Kind::shown:
+      return term.name;
     case ConditionTerm::Kind::register_: {
       const Thread& thread = program.threads[position(term.thread)];
       return thread.name + ":" + thread.registers[position(term.index)];

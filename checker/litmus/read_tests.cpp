@@ -52,9 +52,10 @@ class Reader {
   void read_folder(const std::string& folder) {
     const std::vector<std::string> files = files_below(folder);
     if (files.empty()) throw BadInput(Diagnostic{folder, {}, "holds no .litmus file", {}, {}});
-    const std::size_t before = result.tests.size() + result.errors.size();
+    const auto read = [&] { return result.tests.size() + result.launches.size() + result.errors.size(); };
+    const std::size_t before = read();
     for (const std::string& file : files) read_file(file, clients_);
-    if (result.tests.size() + result.errors.size() == before && !seen_before_) {
+    if (read() == before && !seen_before_) {
       throw BadInput(Diagnostic{folder,
                                 {},
                                 "holds only clients, which never end",
@@ -71,7 +72,8 @@ class Reader {
     }
     try {
       auto test = std::make_shared<const LitmusTest>(read_litmus(file));
-      if (clients == Clients::include || !has_tag(*test, "client")) result.tests.push_back(std::move(test));
+      if (clients == Clients::leave_out && has_tag(*test, "client")) return;
+      (test->launches != nullptr ? result.launches : result.tests).push_back(std::move(test));
     } catch (const BadInput& bad) {
       result.errors.emplace_back(bad.what());
     }
@@ -102,6 +104,16 @@ class Reader {
 };
 
 }  // namespace
+
+void refuse_launches(const SuiteFiles& files, const std::string& why) {
+  if (!files.tests.empty() || files.launches.empty()) return;
+  const LitmusTest& test = *files.launches.front();
+  throw BadInput(Diagnostic{test.file,
+                            {},
+                            "is a sequence of launches: " + why,
+                            "`lockstep litmus` runs it on systems whose client launches kernels",
+                            {}});
+}
 
 SuiteFiles read_tests(std::span<const std::string> paths, const std::string& home, Clients clients) {
   Reader reader(home, clients);

@@ -225,8 +225,7 @@ std::string report_text(const TestReport& report) {
   for (const SystemRun& run : report.runs) {
     if (run.status != RunStatus::error) text += herd_block(*report.test, run) + "\n";
   }
-  text += race_lines(report);
-  text += conformance_lines(report);
+  if (report.test->launches == nullptr) text += race_lines(report) + conformance_lines(report);
   for (const Finding& finding : report.findings) text += finding_text(report, finding);
   return text;
 }

@@ -27,7 +27,8 @@ json run_json(const TestReport& report, const SystemRun& run) {
   out["negative"] = run.tally.negative;
   out["observation"] = run.status == RunStatus::complete ? json(word(run.tally.observation())) : json();
   out["validates"] = run.status == RunStatus::complete ? json(run.tally.validates(test.quantifier)) : json();
-  if (run.status == RunStatus::complete && report.sc.status == RunStatus::complete) {
+  const bool comparable = test.launches == nullptr;
+  if (comparable && run.status == RunStatus::complete && report.sc.status == RunStatus::complete) {
     out["beyond_sc"] = beyond_sc(run, report.sc).has_value();
   }
   out["states"] = run.exploration.states;
@@ -58,8 +59,8 @@ json races_json(const TestReport& report) {
     out["message"] = report.race_message;
     return out;
   }
-  out["judged"] = report.races.judged;
-  out["reason"] = report.races.reason;
+  out["judged"] = report.races.judged && report.test->launches == nullptr;
+  out["reason"] = report.test->launches ? "a sequence of launches has no threads" : report.races.reason;
   out["verdicts"] = json::array();
   for (const RaceVerdict& verdict : report.races.verdicts) {
     json one{{"model", name(verdict.model)},
@@ -101,8 +102,10 @@ json findings_json(const TestReport& report) {
 
 json outcome_json(const LitmusTest& test, const Outcome& outcome) {
   json values = json::object();
-  for (std::size_t i = 0; i < test.observed.size(); ++i)
-    values[print(test.observed[i], test.program)] = outcome[i];
+  for (std::size_t i = 0; i < test.observed.size(); ++i) {
+    const auto named = value_word(test, i, outcome[i]);
+    values[print(test.observed[i], test.program)] = named ? json(*named) : json(outcome[i]);
+  }
   return {{"values", std::move(values)}, {"satisfies", satisfies(test.condition, test, outcome)}};
 }
 

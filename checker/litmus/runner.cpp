@@ -21,7 +21,7 @@ namespace lockstep {
 namespace {
 
 // A model of which only the program's assertions are checked; they are the first invariant of every system
-// that runs programs.
+// that runs programs. Under a sequence of launches nothing is: what it broke is among its outcomes.
 class AssertionsOnly final : public ModelView {
  public:
   using ModelView::ModelView;
@@ -59,18 +59,45 @@ ExploreOptions explore_options(const RunLimits& limits) {
 }
 
 Subject with_program(Subject subject, const LitmusTest& test) {
+  if (test.launches != nullptr) {
+    subject.launches = test.launches;
+    return subject;
+  }
   subject.program = std::make_shared<const Program>(test.program);
   subject.options.memory_observed = observes_memory(test);
   return subject;
 }
 
+// A system with its client, a program or a sequence of launches: the model, and what an end shows of it.
+struct Posed {
+  std::unique_ptr<Model> model;
+  std::function<Outcome(const std::uint64_t* state)> outcome;
+};
+Posed pose(const LitmusTest& test, const Subject& subject) {
+  if (test.launches != nullptr) {
+    std::unique_ptr<LaunchesModel> model = subject.build_with_launches();
+    const LaunchesModel& asked = *model;
+    return {std::move(model), [&test, &asked](const std::uint64_t* state) {
+              Outcome outcome;
+              for (const ConditionTerm& term : test.observed)
+                outcome.push_back(asked.observed(state, static_cast<std::size_t>(term.index)));
+              return outcome;
+            }};
+  }
+  std::unique_ptr<ProgramModel> model = subject.build_with_program();
+  const ProgramModel& asked = *model;
+  return {std::move(model),
+          [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
+}
+
 void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
-  const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
+  const Posed posed = pose(test, run.subject);
+  const std::unique_ptr<Model>& model = posed.model;
   const AssertionsOnly question(*model);
   run.rules = model->rules();
   std::set<Outcome> outcomes;
   ExploreOptions options = explore_options(limits);
-  options.on_end = [&](const std::uint64_t* state) { outcomes.insert(outcome_at(test, *model, state)); };
+  options.on_end = [&](const std::uint64_t* state) { outcomes.insert(posed.outcome(state)); };
   run.exploration = explore(question, options);
   run.status = status_of(run.exploration.verdict);
   run.outcomes.assign(outcomes.begin(), outcomes.end());
@@ -139,13 +166,12 @@ SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits
 std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,
                                           const std::function<bool(const Outcome&)>& wanted) {
   const Subject whole = with_program(std::move(subject), test);
-  const std::unique_ptr<ProgramModel> model = whole.build_with_program();
-  const Trace trace = find_end(*model, explore_options(limits), [&](const std::uint64_t* state) {
-    return wanted(outcome_at(test, *model, state));
-  });
+  const Posed posed = pose(test, whole);
+  const Trace trace = find_end(*posed.model, explore_options(limits),
+                               [&](const std::uint64_t* state) { return wanted(posed.outcome(state)); });
   if (trace.steps.empty()) return std::nullopt;
-  const Outcome outcome = outcome_at(test, *model, trace.steps.back().state.data());
-  return record(whole, *model, trace, TraceEnd::outcome, outcome_text(test, outcome));
+  const Outcome outcome = posed.outcome(trace.steps.back().state.data());
+  return record(whole, *posed.model, trace, TraceEnd::outcome, outcome_text(test, outcome));
 }
 
 }  // namespace lockstep

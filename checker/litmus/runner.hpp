@@ -58,8 +58,8 @@ struct SystemRun {
 // The values of a test's observed terms in a final state.
 Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state);
 
-// `subject` comes without a program: it is the test's. Whatever the test, the system's options or a limit do
-// wrong ends in a status, not in an exception.
+// `subject` comes without a program or launches: they are the test's. Whatever the test, the system's options
+// or a limit do wrong ends in a status, not in an exception.
 SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits);
 
 // A shortest execution whose outcome is `wanted`; nothing where there is none within the limits.

@@ -35,6 +35,7 @@ class Judge {
 
   void judge() {
     find_failures();
+    if (test_.launches != nullptr) return compare_outcomes();
     find_conformance();
     find_violations();
     compare_outcomes();
@@ -263,8 +264,10 @@ class Suite {
     one.report.test = test;
     one.report.runs.resize(options_.systems.size());
     const std::size_t before = jobs_.size();
-    jobs_.push_back({JobKind::reference, index, 0});
-    jobs_.push_back({JobKind::races, index, 0});
+    if (test->launches == nullptr) {
+      jobs_.push_back({JobKind::reference, index, 0});
+      jobs_.push_back({JobKind::races, index, 0});
+    }
     for (std::size_t s = 0; s < options_.systems.size(); ++s) {
       if (!is_reference(options_.systems[s])) jobs_.push_back({JobKind::system, index, s});
     }
@@ -370,7 +373,7 @@ std::string_view word(Finding::Kind kind) {
 }
 
 std::optional<Outcome> beyond_sc(const SystemRun& run, const SystemRun& sc) {
-  if (sc.status != RunStatus::complete) return std::nullopt;
+  if (sc.subject.system == nullptr || sc.status != RunStatus::complete) return std::nullopt;
   for (const Outcome& outcome : run.outcomes) {
     if (!std::binary_search(sc.outcomes.begin(), sc.outcomes.end(), outcome)) return outcome;
   }
@@ -417,6 +420,17 @@ void SuiteTotals::count(TestVerdict verdict) {
       ++errors;
       break;
   }
+}
+
+void SuiteTotals::add(const SuiteTotals& other) {
+  tests += other.tests;
+  skipped += other.skipped;
+  as_expected += other.as_expected;
+  differing += other.differing;
+  inconclusive += other.inconclusive;
+  errors += other.errors;
+  interrupted = interrupted || other.interrupted;
+  seconds += other.seconds;
 }
 
 SuiteTotals run_suite(const LitmusTests& tests, const SuiteOptions& options) {

@@ -22,7 +22,8 @@ namespace lockstep {
 using LitmusTests = std::vector<std::shared_ptr<const LitmusTest>>;
 
 struct SuiteFiles {
-  LitmusTests tests;
+  LitmusTests tests;                // programs
+  LitmusTests launches;             // sequences of launches, which other systems take
   std::vector<std::string> errors;  // complete messages about what could not be read
 };
 
@@ -35,6 +36,9 @@ SuiteFiles read_tests(std::span<const std::string> paths, const std::string& hom
                       Clients clients = Clients::leave_out);
 
 bool has_tag(const LitmusTest& test, std::string_view tag);
+
+// For what takes programs alone: throws BadInput where a sequence of launches was named.
+void refuse_launches(const SuiteFiles& files, const std::string& why);
 
 // ---- one test on all systems
 // -------------------------------------------------------------------------------
@@ -81,7 +85,7 @@ struct TestReport {
   RunStatus race_status = RunStatus::complete;  // complete, a limit, or an error: then `races` is empty
   std::string race_message;
   RaceReport races;
-  SystemRun sc;                 // the reference, whether asked for or not
+  SystemRun sc;                 // the reference, whether asked for or not; of a program
   std::vector<SystemRun> runs;  // in the order asked for
   std::vector<Conformance> conformance;
   std::vector<Finding> findings;
@@ -92,7 +96,8 @@ struct TestReport {
   [[nodiscard]] std::vector<std::string> errors() const;
 };
 
-// The first outcome of a run that SC does not have. Says nothing where SC's own run is not complete.
+// The first outcome of a run that SC does not have. Says nothing where SC's own run is not complete, or there
+// is none.
 std::optional<Outcome> beyond_sc(const SystemRun& run, const SystemRun& sc);
 
 // ---- many tests
@@ -122,8 +127,10 @@ struct SuiteTotals {
   bool interrupted = false;
   double seconds = 0;
   void count(TestVerdict verdict);  // of a test that is reported
+  void add(const SuiteTotals& other);
 };
 
+// Tests and systems of one kind: programs and what runs them, or launches and what takes them.
 SuiteTotals run_suite(const LitmusTests& tests, const SuiteOptions& options);
 
 // 130 interrupted, 2 bad input, 1 a verdict differs, 3 a limit was reached, else 0: the first that applies.

@@ -8,17 +8,21 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/program/launches.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
 
-// A term of a condition: a final register, a location's final value, or a constant.
+// A term of a condition: a final register, a location's final value, what a sequence of launches has shown,
+// or a constant.
 struct ConditionTerm {
-  enum class Kind : std::uint8_t { constant, register_, location };
+  enum class Kind : std::uint8_t { constant, register_, location, shown };
   Kind kind = Kind::constant;
   std::int32_t value = 0;  // of a constant
   int thread = -1;         // of a register
-  int index = -1;          // of a register within its thread, or of a location within the program
+  int index = -1;  // of a register within its thread, of a location within the program, of what is shown
+                   // within Launches::observed
+  std::string name = {};  // of what is shown, "K1:acquire@C0", and of a constant that has one, "dirty"
 };
 
 // A condition's formula as a tree. Leaves compare two terms or are the constant `truth`.
@@ -57,16 +61,16 @@ struct ExpectedProgress {
 
 struct LitmusTest {
   std::string file;     // as the user named it
-  std::string dialect;  // "HRF", "PTX", "OPENCL", "C"
+  std::string dialect;  // "HRF", "PTX", "OPENCL", "C", "LAUNCHES"
   std::string name;
   std::string doc;
   Program program;
+  std::shared_ptr<const Launches> launches;  // in place of a program, which is empty then
   Quantifier quantifier = Quantifier::exists;
   Formula filter;  // outcomes that do not satisfy it are left aside; `truth` where there is none
   Formula condition;
-  std::string condition_text;  // the formula, printed canonically as herd does: (P1:r0=1 /\ P1:r1=0)
-  std::vector<ConditionTerm>
-      observed;  // registers and locations named by the condition, filter or `locations`
+  std::string condition_text;           // the formula, printed canonically as herd does: (P1:r0=1 /\ P1:r1=0)
+  std::vector<ConditionTerm> observed;  // what is named by the condition, filter or `locations`
   std::vector<ExpectedObservation> expected;
   std::vector<ExpectedRace> expected_races;
   std::vector<ExpectedProgress> expected_progress;

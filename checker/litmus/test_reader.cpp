@@ -73,8 +73,18 @@ void move_claims(Program& program, int thread) {
 }  // namespace
 
 const Names& dialect_names() {
-  static const Names names{"HRF", "PTX", "OPENCL", "C"};
+  static const Names names{"HRF", "PTX", "OPENCL", "C", "LAUNCHES"};
   return names;
+}
+
+LitmusTest TestReader::take() {
+  if (is_launches()) {
+    launches_.name = test_.name;
+    launches_.file = source_.file();
+    launches_.text = source_.text();
+    test_.launches = std::make_shared<const Launches>(std::move(launches_));
+  }
+  return std::move(test_);
 }
 
 // ---- The head of the test ----
@@ -103,6 +113,10 @@ void TestReader::key(const Word& word) {
   if (is_loose() && word.text != "Tags") {
     source_.fail(word.place, in_quotes(word.text) + " belongs to tests in the HRF dialect",
                  "leave it out: tests of other dialects carry no expected verdicts");
+  }
+  if (is_launches() && word.text == "Race") {
+    source_.fail(word.place, "a sequence of launches has no races to find",
+                 "leave it out: kernels follow each other, and the labels say who writes what");
   }
   key_ = word.text;
 }

@@ -3,7 +3,7 @@
 //
 // A reader takes the words of a test in the order of the text. Each public function is called by one rule
 // of a grammar (grammar.hpp); the comments say which words it takes. What a dialect reads in between, its
-// threads and their code, is in columns.cpp and kernels.cpp.
+// threads and their code, is in columns.cpp and kernels.cpp; a sequence of launches in launches.cpp.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@
 
 namespace lockstep::litmus {
 
-enum class Dialect : std::uint8_t { hrf, ptx, opencl, c };
+enum class Dialect : std::uint8_t { hrf, ptx, opencl, c, launches };
 enum class ClaimKind : std::uint8_t { section, meeting, final_value };
 
-// "HRF", "PTX", "OPENCL", "C".
+// "HRF", "PTX", "OPENCL", "C", "LAUNCHES".
 const Names& dialect_names();
 
 constexpr int deepest_nesting = 200;
@@ -48,7 +48,7 @@ class TestReader {
     test_.file = source.file();
   }
 
-  LitmusTest take() { return std::move(test_); }
+  LitmusTest take();
 
   [[noreturn]] void fail_expected(const char* expected, const char* hint, std::size_t byte,
                                   SourcePlace place) const {
@@ -62,9 +62,12 @@ class TestReader {
     source_.fail(place, "nested too deeply: at most " + count_of(deepest_nesting, "level"));
   }
 
-  // HRF says everything; people's tests in the other dialects leave things out and carry more in their heads.
-  [[nodiscard]] bool is_loose() const { return dialect_ != Dialect::hrf; }
-  [[nodiscard]] bool is_strict() const { return dialect_ == Dialect::hrf; }
+  // HRF and LAUNCHES say everything; people's tests in the other dialects leave things out and carry more in
+  // their heads.
+  [[nodiscard]] bool is_strict() const { return dialect_ == Dialect::hrf || is_launches(); }
+  [[nodiscard]] bool is_loose() const { return !is_strict(); }
+  [[nodiscard]] bool is_launches() const { return dialect_ == Dialect::launches; }
+  [[nodiscard]] bool is_program() const { return !is_launches(); }
   [[nodiscard]] bool is_kernels() const { return dialect_ == Dialect::opencl || dialect_ == Dialect::c; }
 
   // A test may leave the question out where it says what else is to be judged.
@@ -119,6 +122,13 @@ class TestReader {
   void constant_term(const Word& word);
   void comparison(const Word& word);
   void end_comparison();
+  // "stale", "K1:acquire@C0" or "K1:A@C0 == dirty": what a sequence of launches has shown.
+  void begin_fact() { fact_ = {}; }
+  void fact_launch(const Word& word) { fact_.launch = word; }
+  void fact_name(const Word& word) { fact_.name = word; }
+  void fact_chiplet(const Word& word) { fact_.chiplet = word; }
+  void fact_value(const Word& word) { fact_.value = word; }
+  void end_fact();
   void truth(bool value);
   void negate();
   void join(Formula::Kind kind);
@@ -168,6 +178,11 @@ class TestReader {
 
   // After the last word of the program: gives each location its block and each kernel its marks.
   void finish_program();
+
+  // In place of a program.
+  Launches launches_;
+  [[nodiscard]] int structure(const Word& word) const;
+  [[nodiscard]] int chiplet(const Word& word) const;
 
   const Source& source_;
   Dialect dialect_;
@@ -233,10 +248,21 @@ class TestReader {
   std::vector<Formula> formulas_;
   Comparison comparison_ = Comparison::equal;
   bool has_filter_ = false;
+  struct Fact {
+    std::optional<Word> launch;
+    Word name;
+    std::optional<Word> chiplet;
+    std::optional<Word> value;
+  };
+  Fact fact_;
+  [[nodiscard]] LaunchTerm fact_asked() const;
+  [[nodiscard]] int launch(const Word& word) const;
+  [[nodiscard]] ConditionTerm constant_of(const LaunchTerm& term) const;
 };
 
-// The readers of columns (HRF, PTX) and of kernels (OPENCL, C).
+// The readers of columns (HRF, PTX), of kernels (OPENCL, C) and of launches.
 LitmusTest read_columns(const Source& source, Dialect dialect);
 LitmusTest read_kernels(const Source& source, Dialect dialect);
+LitmusTest read_launches(const Source& source);
 
 }  // namespace lockstep::litmus

@@ -68,8 +68,7 @@ const auto& named(const Range& range, std::string_view name, std::string_view wh
 int number_in(std::string_view text, std::string_view setting) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0 ||
-      number > most_scheduled) {
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > most_scheduled) {
     throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, most_scheduled));
   }
   return number;

@@ -17,6 +17,7 @@
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/recorded.hpp"
 #include "spec/kernel/rules.hpp"
+#include "spec/program/launches.hpp"
 #include "spec/program/program.hpp"
 #include "spec/scheduler/setup.hpp"
 
@@ -48,6 +49,13 @@ class ProgramModel : public Model {
   [[nodiscard]] virtual std::int32_t final_location(const std::uint64_t* state, int index) const = 0;
 };
 
+// A model of a system under a sequence of launches: besides exploring, what its ends have seen can be read.
+class LaunchesModel : public Model {
+ public:
+  // The value of a term, an index into Launches::observed.
+  [[nodiscard]] virtual std::int32_t observed(const std::uint64_t* state, std::size_t term) const = 0;
+};
+
 struct SystemEntry {
   std::string_view name;
   std::string_view what;
@@ -58,6 +66,9 @@ struct SystemEntry {
   // Exactly one of the two builds, by runs_programs. Both throw BadInput on options that do not fit.
   std::unique_ptr<ProgramModel> (*build)(std::shared_ptr<const Program>, const SystemOptions&) = nullptr;
   std::unique_ptr<Model> (*build_closed)(const SystemOptions&) = nullptr;
+  // Of a closed system whose client launches kernels: under a sequence of them. Null for all others.
+  std::unique_ptr<LaunchesModel> (*build_launched)(std::shared_ptr<const Launches>,
+                                                   const SystemOptions&) = nullptr;
   // Every rule and invariant of the system itself, without a program, as expression trees.
   recorded::Description (*describe)(const SystemOptions&) = nullptr;
   // All that explores the system has to know; the program is null where the system runs none. Throws BadInput

@@ -192,6 +192,7 @@ Replay replay(const RecordedTrace& trace) {
 std::string replay_text(const RecordedTrace& recorded, const Replay& replayed) {
   std::string text = fmt::format("Replay {}", recorded.subject.description());
   if (recorded.subject.program) text += " running " + recorded.subject.program->name;
+  if (recorded.subject.launches) text += " under " + recorded.subject.launches->name;
   text += "\n" + trace_text(replayed.trace);
   if (replayed.difference.empty()) {
     return text +

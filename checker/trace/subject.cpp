@@ -26,6 +26,7 @@ std::string Subject::description() const {
 }
 
 std::unique_ptr<Model> Subject::build() const {
+  if (launches != nullptr) return build_with_launches();
   if (!system->runs_programs) return system->build_closed(options);
   return build_with_program();
 }
@@ -35,6 +36,13 @@ std::unique_ptr<ProgramModel> Subject::build_with_program() const {
   if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
   if (options.scheduler) return build_scheduled(*system, program, options);
   return system->build(program, options);
+}
+
+std::unique_ptr<LaunchesModel> Subject::build_with_launches() const {
+  if (system->build_launched == nullptr) {
+    throw BadInput(fmt::format("{} takes no sequence of launches", system->name));
+  }
+  return system->build_launched(launches, options);
 }
 
 Subject subject_named(std::string_view name) {

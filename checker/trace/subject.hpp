@@ -19,7 +19,8 @@ namespace lockstep {
 struct Subject {
   const SystemEntry* system = nullptr;
   SystemOptions options;
-  std::shared_ptr<const Program> program;  // null where the system runs none
+  std::shared_ptr<const Program> program;    // null where the system runs none
+  std::shared_ptr<const Launches> launches;  // null where its client is every one
 
   // As people name it on the command line, without faults and sizes: "quick-release/split-fifo".
   [[nodiscard]] std::string name() const;
@@ -30,6 +31,8 @@ struct Subject {
   [[nodiscard]] std::unique_ptr<Model> build() const;
   // The same for a system that runs programs.
   [[nodiscard]] std::unique_ptr<ProgramModel> build_with_program() const;
+  // The same for a system whose client is given.
+  [[nodiscard]] std::unique_ptr<LaunchesModel> build_with_launches() const;
 };
 
 // "quick-release" or "quick-release/split-fifo"; throws BadInput with the nearest name.

@@ -113,6 +113,10 @@ Subject parse_subject(const json& from, const std::string& file) {
     for (const json& setting : from.at("scheduler_settings"))
       apply_setting(*subject.options.scheduler, setting.get<std::string>());
   }
+  if (from.contains("launches")) {
+    subject.launches = parse_litmus(from.at("launches").get<std::string>(), file + " (launches)").launches;
+    if (subject.launches == nullptr) throw BadInput("\"launches\" is not a sequence of launches");
+  }
   const json& program = from.at("program");
   if (!program.is_null()) {
     subject.program =
@@ -192,6 +196,7 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
     out["scheduler_settings"] = settings_of(*options.scheduler);
   }
   out["program"] = trace.subject.program ? json(program_text(*trace.subject.program)) : json();
+  if (trace.subject.launches) out["launches"] = trace.subject.launches->text;
   out["end"] = end_word(trace.end);
   out["what"] = trace.what;
   out["state_bits"] = trace.state_bits;

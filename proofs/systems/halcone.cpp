@@ -20,7 +20,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
   SystemOptions timeless = options;
   timeless.sizes.try_emplace(std::string(halcone::TimestampTag::name), std::numeric_limits<int>::max());
   return build_memory_proof<halcone::Info, halcone::History, halcone::Lemmas, AnyAmounts>(
-      halcone_entry(), timeless, any_size,
+      find_system(halcone::Info::name), timeless, any_size,
       {.proved = Watch::nothing,
        .explored = Watch::nothing,
        .words = symbolic::Words::numbers,

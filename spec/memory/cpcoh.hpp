@@ -38,6 +38,8 @@
 
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/rules.hpp"
+#include "spec/program/kernel_rules.hpp"
+#include "spec/program/launches.hpp"
 
 namespace lockstep::cpcoh {
 
@@ -212,6 +214,30 @@ inline constexpr std::uint64_t lacking_as_printed =
 inline constexpr std::uint64_t lacking_in_baseline =
     without({FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
              FaultName::host_unseen});
+
+// By which of the rules and claims below a client that is given acts, and is judged.
+inline constexpr LaunchRules client{
+    .labels_read = "labels a chiplet's range R",
+    .labels_write = "labels a chiplet's range R/W",
+    .host_reads = "the host asks to read a structure",
+    .host_writes = "the host asks to write a structure",
+    .inspects = "inspects the table and issues operations",
+    .unlabelled = "takes a kernel without labels",
+    .launches = "enables the launch",
+    .ends = "the kernel or the host is done",
+    .never_stale = {"whatever a running kernel may read is current", "whatever the host may read is current"},
+    .never_lost = {"the last write of every word is in memory or dirty in an L2",
+                   "no dirty word is out of date"},
+};
+// By which kernels run, for who gives it time.
+inline constexpr KernelRules kernel{
+    .reads = "reads a word",
+    .writes = "writes a word",
+    .evicts = "evicts a line",
+    .releases = {"releases: writes back the L2", "releases: finds nothing dirty"},
+    .acquires = {"acquires: invalidates the L2", "acquires: finds nothing stale"},
+    .completes = "the boundary after a kernel is complete",
+};
 
 template <class K>
 struct Protocol {
@@ -427,10 +453,10 @@ struct Protocol {
     return may_be_dirty(s.entry(r, c)) && ((may_be_met && !elided) || again);
   }
   Bool meets_dirty(const State& s, Structure r, Chiplet c, Word w) const {
-    const Bool written = accessed_elsewhere(s, r, c, w, true);
-    if (lacks(FaultName::no_release_for_reader)) return written;
+    if (lacks(FaultName::no_release_for_reader)) return accessed_elsewhere(s, r, c, w, true);
     const Bool accessed = accessed_elsewhere(s, r, c, w, false);
-    return lacks(FaultName::no_release_for_writer) ? accessed && !written : accessed;
+    if (!lacks(FaultName::no_release_for_writer)) return accessed;
+    return accessed && !accessed_elsewhere(s, r, c, w, true);
   }
   Bool needs_acquire(const State& s, Structure r, Chiplet c) const {
     if (lacks(FaultName::no_acquire)) return Bool(false);
@@ -964,6 +990,19 @@ struct Info {
   }
   template <class K>
   using Closed = Protocol<K>;
+  static constexpr auto& client = cpcoh::client;
+  static constexpr auto& kernel = cpcoh::kernel;
+  // Sizes that fit a sequence of launches; `structure_of` and `line_of` place its words as it does.
+  template <class S>
+  static constexpr void sizes_for(S& sizes, const Launches& launches) {
+    const int owners = static_cast<int>(launches.structures.size());
+    sizes.template set<ChipletTag>(launches.chiplets);
+    sizes.template set<StructureTag>(owners);
+    sizes.template set<WordTag>(owners * launches.words);
+    sizes.template set<LineWordTag>(launches.line);
+    sizes.template set<LabelTag>(launches.tracked > 0 ? launches.tracked : owners);
+    sizes.template set<BaseTag>(launches.aliases ? 2 : 1);
+  }
 };
 
 }  // namespace lockstep::cpcoh
