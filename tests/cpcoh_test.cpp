@@ -165,9 +165,9 @@ TEST_CASE("served at the home, what the table asks for is never needed") {
 namespace {
 
 // Takes a model through rules that are named.
-class Machine {
+class ChipletMachine {
  public:
-  Machine(const std::string& variant, const SizesOfRun& sizes, const Texts& faults = {})
+  ChipletMachine(const std::string& variant, const SizesOfRun& sizes, const Texts& faults = {})
       : model_(cpcoh(variant, sizes, faults)) {
     successors_.clear(model_->words());
     model_->initial(successors_);
@@ -263,14 +263,14 @@ constexpr int B = 1;
 constexpr int C = 2;
 const SizesOfRun example{{"structure", 3}, {"word", 9}, {"line-word", 1}, {"label", 3}};
 
-void first_kernel(Machine& m) {
+void first_kernel(ChipletMachine& m) {
   m.label("R", A, 0, {0});
   m.label("R", A, 1, {1, 2});
   m.label("R/W", B, 0, {3});
   m.label("R/W", B, 1, {4, 5});
 }
 // B's range grows for chiplet 0 and shrinks for chiplet 1.
-void second_kernel(Machine& m) {
+void second_kernel(ChipletMachine& m) {
   m.label("R", A, 0, {0});
   m.label("R", A, 1, {1, 2});
   m.label("R", B, 0, {3, 4});
@@ -284,7 +284,7 @@ void second_kernel(Machine& m) {
 TEST_CASE("the worked example of 5.3.4, step by step") {
   const std::string variant = GENERATE("default", "as-drawn", "keep-dirty");
   INFO(variant);
-  Machine m(variant, example);
+  ChipletMachine m(variant, example);
   // 1. The table is empty: the structures are added, no operation is generated.
   first_kernel(m);
   m.inspect();
@@ -329,7 +329,7 @@ TEST_CASE("the worked example of 5.3.4, step by step") {
 }
 
 TEST_CASE("by the words of 5.3.3 the worked example releases both chiplets") {
-  Machine m("as-printed", example);
+  ChipletMachine m("as-printed", example);
   first_kernel(m);
   m.launch();
   m.write(0, 3);
@@ -346,7 +346,7 @@ TEST_CASE("the worked example reads a stale word if B's halves meet within a lin
   sizes["line-word"] = 3;
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, sizes);
+  ChipletMachine m(variant, sizes);
   first_kernel(m);
   m.launch();
   m.write(0, 3);
@@ -370,7 +370,7 @@ TEST_CASE("the worked example reads a stale word if B's halves meet within a lin
 
 TEST_CASE("CPCoh elides what it says it does") {
   SECTION("a chiplet that goes on with what it wrote keeps it") {
-    Machine m("default", two_lines);
+    ChipletMachine m("default", two_lines);
     for (int kernel = 0; kernel < 3; ++kernel) {
       m.label("R/W", 0, 0, {0});
       m.label("R/W", 0, 1, {1});
@@ -384,7 +384,7 @@ TEST_CASE("CPCoh elides what it says it does") {
     CHECK(m.field("l2(0,0).copy") == "dirty");
   }
   SECTION("readers keep what they read") {
-    Machine m("default", two_lines);
+    ChipletMachine m("default", two_lines);
     for (int kernel = 0; kernel < 2; ++kernel) {
       m.label("R", 0, 0, {0, 1});
       m.label("R", 0, 1, {0, 1});
@@ -398,7 +398,7 @@ TEST_CASE("CPCoh elides what it says it does") {
     CHECK(m.field("entry(0,1)") == "valid");
   }
   SECTION("what another chiplet writes is invalidated when it is read again, no earlier") {
-    Machine m("default", two_lines);
+    ChipletMachine m("default", two_lines);
     m.label("R", 0, 0, {0});
     m.launch();
     m.read(0, 0);
@@ -422,7 +422,7 @@ TEST_CASE("CPCoh elides what it says it does") {
 
 // The shortest sequences of kernels that show where the text fails (docs/findings.md).
 TEST_CASE("by 5.3.3 a kernel that only reads gets no acquire, and reads a stale copy") {
-  Machine m("as-printed", two_lines);
+  ChipletMachine m("as-printed", two_lines);
   m.label("R", 0, 0, {0});
   m.launch();
   m.read(0, 0);
@@ -440,7 +440,7 @@ TEST_CASE("by 5.3.3 a kernel that only reads gets no acquire, and reads a stale 
 }
 
 TEST_CASE("by 5.3.3 a chiplet that was released is Not Present, and its clean copies are forgotten") {
-  Machine m("as-printed", two_lines);
+  ChipletMachine m("as-printed", two_lines);
   m.label("R/W", 0, 0, {0});
   m.launch();
   m.write(0, 0);
@@ -462,7 +462,7 @@ TEST_CASE("by 5.3.3 a chiplet that was released is Not Present, and its clean co
 TEST_CASE("an acquire for one structure drops what is dirty of another") {
   const std::string variant = GENERATE("as-drawn", "keep-dirty", "default");
   INFO(variant);
-  Machine m(variant, own_lines);
+  ChipletMachine m(variant, own_lines);
   m.label("R", 0, 0, {0});
   m.launch();
   m.read(0, 0);
@@ -483,7 +483,7 @@ TEST_CASE("an acquire for one structure drops what is dirty of another") {
 TEST_CASE("a release that follows its chiplet's acquire comes too late") {
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, own_lines);
+  ChipletMachine m(variant, own_lines);
   m.label("R", 0, 0, {0});
   m.launch();
   m.read(0, 0);
@@ -506,7 +506,7 @@ TEST_CASE("a release that follows its chiplet's acquire comes too late") {
 TEST_CASE("one state of four cannot say that a structure is dirty and stale") {
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, two_lines);
+  ChipletMachine m(variant, two_lines);
   m.label("R", 0, 0, {0, 1});
   m.launch();
   m.read(0, 1);
@@ -529,7 +529,7 @@ TEST_CASE("one state of four cannot say that a structure is dirty and stale") {
 TEST_CASE("the same ranges on the same chiplets are no reason to elide where they overlap") {
   const std::string variant = GENERATE("as-printed", "default");
   INFO(variant);
-  Machine m(variant, two_lines);
+  ChipletMachine m(variant, two_lines);
   for (const int c : {0, 1}) m.label("R/W", 0, c, {0, 1});
   m.launch();
   m.write(0, 0);
@@ -545,7 +545,7 @@ TEST_CASE("the same ranges on the same chiplets are no reason to elide where the
 TEST_CASE("a narrower range does not end what a chiplet has dirty of the wider one") {
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, two_lines);
+  ChipletMachine m(variant, two_lines);
   m.label("R/W", 0, 0, {0});
   m.launch();
   m.write(0, 0);
@@ -564,7 +564,7 @@ TEST_CASE("a narrower range does not end what a chiplet has dirty of the wider o
 TEST_CASE("labels with bases of their own that name the same words are met by their ranges only") {
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, {{"base", 2}, {"line-word", 1}});
+  ChipletMachine m(variant, {{"base", 2}, {"line-word", 1}});
   m.label("R/W", 0, 0, {0});
   m.launch();
   m.write(0, 0);
@@ -580,7 +580,7 @@ TEST_CASE("labels with bases of their own that name the same words are met by th
 TEST_CASE("neither Dirty nor Stale is the more conservative state of a coarsened entry") {
   const std::string variant = GENERATE("as-drawn", "default");
   INFO(variant);
-  Machine m(variant, {{"label", 1}, {"line-word", 1}});
+  ChipletMachine m(variant, {{"label", 1}, {"line-word", 1}});
   m.label("R", 0, 0, {0});
   m.launch();
   m.read(0, 0);
@@ -610,7 +610,7 @@ TEST_CASE("neither Dirty nor Stale is the more conservative state of a coarsened
 TEST_CASE("a kernel without labels meets what earlier kernels left, and leaves copies behind") {
   SECTION("an acquire alone, as the baseline begins with, drops what is still dirty") {
     const std::string variant = GENERATE("as-drawn", "default");
-    Machine m(variant, two_lines);
+    ChipletMachine m(variant, two_lines);
     m.label("R/W", 0, 0, {0});
     m.launch();
     m.write(0, 0);
@@ -623,7 +623,7 @@ TEST_CASE("a kernel without labels meets what earlier kernels left, and leaves c
   }
   SECTION("a release alone, as the baseline ends with, leaves copies that the table does not know") {
     const std::string variant = GENERATE("as-drawn", "default");
-    Machine m(variant, two_lines);
+    ChipletMachine m(variant, two_lines);
     m.take("takes a kernel without labels");
     m.synchronize();
     m.take("enables the launch");
@@ -643,7 +643,7 @@ TEST_CASE("a kernel without labels meets what earlier kernels left, and leaves c
 
 TEST_CASE("the host finds memory out of date unless its accesses pass through the table") {
   const std::string variant = GENERATE("as-drawn", "default");
-  Machine m(variant, two_lines);
+  ChipletMachine m(variant, two_lines);
   m.label("R/W", 0, 0, {0});
   m.launch();
   m.write(0, 0);
@@ -654,7 +654,7 @@ TEST_CASE("the host finds memory out of date unless its accesses pass through th
 }
 
 TEST_CASE("a removed entry takes its structures' common index with it") {
-  Machine m("default", coarse);
+  ChipletMachine m("default", coarse);
   m.label("R", 0, 0, {0});
   m.label("R", 1, 0, {1});
   CHECK_FALSE(m.enabled("inspects the table and issues operations", {}));
