@@ -41,7 +41,7 @@ struct SlotTag {
   static constexpr bool fixed = true;
 };
 inline constexpr CellTag cells{};
-inline constexpr WordTag2 words{};
+inline constexpr WordTag2 slots_of_words{};
 
 enum class Colour : std::uint8_t { red, green, blue };
 BOOST_DESCRIBE_ENUM(Colour, red, green, blue)
@@ -194,7 +194,7 @@ TEST_CASE("a loop over a set of any size stays a loop, one over a fixed set unro
   const K k = kind();
   const RecordedRule rule = record_action([&](State& s, Cell c) {
     k.for_each(cells, [&](Cell other) { s.knows(c, other) = s.line(other).valid; });
-    k.for_each(words, [&](Word w) { s.line(c).data(w) = s.memory; });
+    k.for_each(slots_of_words, [&](Word w) { s.line(c).data(w) = s.memory; });
   });
   CHECK(action_of(rule) ==
         "for each cell2\n"
@@ -212,7 +212,7 @@ TEST_CASE("quantifiers bind a variable of their own") {
       [&](const State& s, Cell c) {
         return k.forall(cells, [&](Cell d) { return d == c || !s.line(d).valid; }) &&
                k.exists(cells, [&](Cell d) { return s.knows(c, d); }) &&
-               k.exists(words, [&](Word w) { return s.line(c).data(w) == s.memory; });
+               k.exists(slots_of_words, [&](Word w) { return s.line(c).data(w) == s.memory; });
       },
       [](State&, Cell) {});
   CHECK(guard_of(rule) ==
@@ -234,10 +234,10 @@ TEST_CASE("a choice between values keeps its condition") {
 TEST_CASE("an element chosen by state is looked up among the fixed set") {
   const K k = kind();
   const RecordedRule rule = record(
-      over(cells, words), [](const State&, Cell, Word) { return Bool(true); },
+      over(cells, slots_of_words), [](const State&, Cell, Word) { return Bool(true); },
       [&](State& s, Cell c, Word w) {
-        k.at(words, w, [&](Word i) { s.line(c).data(i) = 7; });
-        s.memory = k.pick(words, w, [&](Word i) { return s.line(c).data(i); });
+        k.at(slots_of_words, w, [&](Word i) { s.line(c).data(i) = 7; });
+        s.memory = k.pick(slots_of_words, w, [&](Word i) { return s.line(c).data(i); });
       });
   CHECK(action_of(rule) ==
         "when word == 0\n"
@@ -575,7 +575,7 @@ TEST_CASE("an order among members that stand in order is no problem") {
 
 TEST_CASE("an array in a state is not indexed by state") {
   CHECK_THROWS_WITH(record(
-                        over(words), [](const State&, Word) { return Bool(true); },
+                        over(slots_of_words), [](const State&, Word) { return Bool(true); },
                         [](State& s, Word w) { s.line(s.turn).data(w) = 1; }),
                     Catch::Contains("use k.at or k.pick"));
 }
