@@ -28,6 +28,7 @@ inline constexpr std::array grid_parameters{
     SyncParameter{"grid", "work-groups altogether (gridDim.x); 0: as many on each CU", 0, 6, 0},
     SyncParameter{"episodes", "how often they meet", 1, 2, 1},
     SyncParameter{"waves", "of a work-group", 1, 2, 1},
+    SyncParameter{"waiting", "1: waits by waiting atomics, once its own try has failed", 0, 1, 0},
     SyncParameter{"narrow", "1: local operations at work-group scope", 0, 1, 0},
     SyncParameter{"migrates", "1: the last work-group of CU 0 resumes on CU 1 and reads its smID again", 0, 1,
                   0},

@@ -100,6 +100,7 @@ class SenseBarrier {
   [[nodiscard]] bool fenced() const {
     return !choice_.is("as-printed") && !choice_.is("leaves-unfenced") && !choice_.has("unfenced");
   }
+  [[nodiscard]] bool waits() const { return choice_["waiting"] == 1; }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
   // How a sense is accessed.
   [[nodiscard]] Access shared(Scope scope) const { return choice_.is("as-printed") ? plain : relaxed(scope); }
@@ -132,7 +133,15 @@ class SenseBarrier {
     thread.load(d_, sense, shared(scope));  // l. 8
     thread.branch_equal(d_, s_, out);
     thread.cas(d_, counter, n, 0, relaxed(scope));  // l. 9
-    thread.branch_unequal(d_, n, again);
+    if (waits()) {
+      const Label last = thread.label();
+      thread.branch_equal(d_, n, last);
+      thread.wait_load(d_, sense, s_, relaxed(scope));
+      thread.jump(out);
+      thread.place(last);
+    } else {
+      thread.branch_unequal(d_, n, again);
+    }
     if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     thread.store(sense, s_, shared(scope));  // l. 11
     thread.jump(again);
@@ -153,7 +162,15 @@ class SenseBarrier {
     if (!waits_for_own()) thread.load(e_, sense, shared(agent));
     thread.branch_equal(d_, e_, out);
     thread.cas(d_, counter_, n, after, relaxed(agent));  // l. 8
-    thread.branch_unequal(d_, n, again);
+    if (waits()) {
+      const Label last = thread.label();
+      thread.branch_equal(d_, n, last);
+      thread.wait_load(d_, sense_, e_, relaxed(agent));
+      thread.jump(out);
+      thread.place(last);
+    } else {
+      thread.branch_unequal(d_, n, again);
+    }
     if (!choice_.has("unfenced")) thread.fence(acq_rel(agent));  // l. 9
     thread.store(sense_, e_, shared(agent));  // l. 10: *sense is as it was read, while its leader is here
     thread.jump(again);
@@ -163,10 +180,16 @@ class SenseBarrier {
 
   // 4.6 (c) l. 7
   void follow_global(CodeOf& thread, Word sense) const {
-    const Label again = thread.here_is();
-    thread.load(d_, sense_, relaxed(Scope::agent));
-    if (!waits_for_own()) thread.load(e_, sense, relaxed(Scope::agent));
-    thread.branch_unequal(d_, e_, again);
+    if (waits()) {
+      // The sense of its CU does not change before all of the CU have left.
+      if (!waits_for_own()) thread.load(e_, sense, relaxed(Scope::agent));
+      thread.wait_load(d_, sense_, e_, relaxed(Scope::agent));
+    } else {
+      const Label again = thread.here_is();
+      thread.load(d_, sense_, relaxed(Scope::agent));
+      if (!waits_for_own()) thread.load(e_, sense, relaxed(Scope::agent));
+      thread.branch_unequal(d_, e_, again);
+    }
     end_of_phase(thread, Scope::agent);
   }
 

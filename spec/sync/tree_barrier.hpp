@@ -100,9 +100,19 @@ class TreeBarrier {
   void meet(CodeOf& thread, Word counter, int n, Scope scope) const {
     if (!choice_.has("unfenced")) thread.fence_once(acq_rel(scope));
     thread.update(RmwFunction::add, counter, 1, relaxed(scope));
-    const Label again = thread.here_is();
-    thread.cas(r_, counter, n, 0, relaxed(scope));
-    thread.branch_unequal(r_, choice_.is("as-printed") ? n : 0, again);
+    if (choice_["waiting"] == 1) {
+      // Whoever arrives last finds all of them; the others wait until the counter is back at 0.
+      const Label met = thread.label();
+      thread.cas(r_, counter, n, 0, relaxed(scope));
+      thread.branch_equal(r_, n, met);
+      thread.wait_load(r_, counter, 0, relaxed(scope));
+      thread.place(met);
+      thread.move(r_, 0);
+    } else {
+      const Label again = thread.here_is();
+      thread.cas(r_, counter, n, 0, relaxed(scope));
+      thread.branch_unequal(r_, choice_.is("as-printed") ? n : 0, again);
+    }
     if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     if (choice_["waves"] == 2) thread.barrier();
   }
