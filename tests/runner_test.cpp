@@ -541,7 +541,7 @@ TEST_CASE("the summary table fits a page with any number of systems") {
   for (const SystemEntry& system : systems()) {
     if (!system.runs_programs) continue;
     for (const Variant& variant : system.variants) {
-      Subject subject{&system, {}, nullptr};
+      Subject subject{&system, {}, nullptr, nullptr};
       subject.options.variant = variant.name;
       subjects.push_back(subject);
     }
