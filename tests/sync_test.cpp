@@ -1,7 +1,5 @@
 // The synchronization programs: what is printed fails where it is said to, what is repaired does not, and
 // every deliberate fault is found.
-#include "spec/sync/catalogue.hpp"
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +15,7 @@
 #include "checker/races/races.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "spec/program/lower_waiting.hpp"
+#include "spec/sync/catalogue.hpp"
 
 using namespace lockstep;
 
@@ -85,7 +84,8 @@ TEST_CASE("the default variant of every program keeps its claims, and every fair
     CHECK(program.variants.front().name == "default");
     const Program built = program.build({});
     CHECK(safety(built) == "holds");
-    // A lock for whose word two threads contend, or whose holder may be overtaken for ever, is another matter.
+    // A lock for whose word two threads contend, or whose holder may be overtaken for ever, is another
+    // matter.
     if (program.name != "spin-sem") CHECK(progress(built) == "terminates");
     CHECK_FALSE(races(built));
   }
@@ -280,16 +280,20 @@ TEST_CASE("a program is named after what differs from the standard") {
 
 TEST_CASE("what a program does not have is refused with what it has") {
   CHECK(message_of([] { sync_program("ticket"); }).starts_with("no synchronization program is called"));
-  CHECK(message_of([] { built("ticket-lock", "", {{"threads", 7}}); }) ==
-        "threads=7 of ticket-lock is not between 1 and 6");
-  CHECK(message_of([] { built("ticket-lock", "", {{"readers", 1}}); }) ==
-        "ticket-lock has no parameter 'readers'; it has: threads, rounds");
+  CHECK(message_of([] {
+          built("ticket-lock", "", {{"threads", 7}});
+        }) == "threads=7 of ticket-lock is not between 1 and 6");
+  CHECK(message_of([] {
+          built("ticket-lock", "", {{"readers", 1}});
+        }) == "ticket-lock has no parameter 'readers'; it has: threads, rounds");
   CHECK(message_of([] { built("ticket-lock", "printed"); }) ==
         "ticket-lock has no variant 'printed'; it has: default");
-  CHECK(message_of([] { built("spin-sem", "", {{"readers", 4}, {"writers", 4}}); }) ==
-        "a program has room for 6 threads");
-  CHECK(message_of([] { built("spin-sem", "", {{"leaving", 3}}); }) ==
-        "leaving=3 is more than there are permits: size=2");
+  CHECK(message_of([] {
+          built("spin-sem", "", {{"readers", 4}, {"writers", 4}});
+        }) == "a program has room for 6 threads");
+  CHECK(message_of([] {
+          built("spin-sem", "", {{"leaving", 3}});
+        }) == "leaving=3 is more than there are permits: size=2");
 }
 
 TEST_CASE("every program in every variant prints, and reads back as the same") {
