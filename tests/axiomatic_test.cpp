@@ -79,7 +79,12 @@ Observation observed(const std::string& model, const LitmusTest& test) {
 const LitmusTests& shipped_tests() {
   static const LitmusTests tests = [] {
     const std::string home = LOCKSTEP_SOURCE_DIR "/litmus";
-    return read_tests(std::vector{home}, home).tests;
+    LitmusTests all = read_tests(std::vector{home}, home).tests;
+    // Barriers and semaphores spin in more ways than can be unrolled.
+    std::erase_if(all, [](const auto& test) {
+      return !test->program.sections.empty() || !test->program.meetings.empty();
+    });
+    return all;
   }();
   return tests;
 }
@@ -454,6 +459,33 @@ TEST_CASE("loops: an idle iteration more says nothing new, a bound that bites is
   JudgeOptions more;
   more.unroll.iterations = 5;
   CHECK(judge(counting, AxiomaticModel("sc"), more).observation() == Observation::always);
+}
+
+TEST_CASE("values count that are written on runs which do not end before others write", "[axiomatic]") {
+  // Nobody ends before both have added: on their first runs both only spin.
+  const LitmusTest meet = hrf("x = 0;",
+                              " P0@wg 0,agent 0            | P1@wg 1,agent 0            ;\n"
+                              " red.acq_rel.agent.add x, 1 | red.acq_rel.agent.add x, 1 ;\n"
+                              " L: ld.acquire.agent r0, x  | L: ld.acquire.agent r0, x  ;\n"
+                              " bne r0, 2, L               | bne r0, 2, L               ;\n",
+                              "exists (P0:r0 == 2 /\\ P1:r0 == 2)");
+  CHECK(observed("sc", meet) == Observation::always);
+}
+
+TEST_CASE("a waiting atomic is a loop to a model", "[axiomatic]") {
+  const LitmusTest handed = hrf("x = 0; flag = 0;",
+                                " P0@wg 0,agent 0          | P1@wg 1,agent 0                  ;\n"
+                                " st x, 1                  | ld.acquire.agent.wait r0, flag, 1 ;\n"
+                                " st.release.agent flag, 1 | ld r1, x                         ;\n",
+                                "exists (P1:r1 == 0)");
+  CHECK(observed("hrf-direct", handed) == Observation::never);
+  CHECK(observed("sc", handed) == Observation::never);
+  const LitmusTest taken = hrf("x = 0;",
+                               " P0@wg 0,agent 0                        ;\n"
+                               " red.relaxed.agent.exch.wait x, 3, 0    ;\n"
+                               " atom.relaxed.agent.cas.wait r0, x, 3, 4 ;\n",
+                               "exists (P0:r0 == 3 /\\ x == 4)");
+  CHECK(observed("sc", taken) == Observation::always);
 }
 
 TEST_CASE("messages quote the expression that they are about, whole", "[axiomatic]") {

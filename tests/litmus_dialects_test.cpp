@@ -68,7 +68,7 @@ std::string hint_of(const std::string& text) {
 }
 
 std::string quoted(const LitmusTest& test) {
-  return "HRF " + test.name + "\n" + print_program(test.program) + "filter " +
+  return "HRF " + test.name + "\n" + print_claims(test.program) + print_program(test.program) + "filter " +
          print(test.filter, test.program) + "\nexists " + test.condition_text + "\n";
 }
 

@@ -69,7 +69,29 @@ SourcePlace place_of(const std::string& text) {
 }
 
 LitmusTest reparsed(const LitmusTest& test) {
-  return parse("HRF t\n" + print_program(test.program) + "exists " + test.condition_text + "\n");
+  return parse("HRF t\n" + print_claims(test.program) + print_program(test.program) + "exists " +
+               test.condition_text + "\n");
+}
+
+// Claims of every kind, a kernel's thread, and places where no jump goes.
+const std::string claiming = R"(HRF t
+Section="one is inside" 1: P0 IN..OUT, P1 IN..OUT x2
+Section="nobody is" 0: P0 OUT..END
+Meeting="all have come": P0 IN OUT, P1 OUT END
+Final="x is back": x == -1
+Progress=fair:terminates, hsa-obe:livelock
+{ x = 0; }
+ P0             | P1@kernel 0    ;
+ st x, 1        | st x, 2        ;
+ IN: ld r0, x   | IN: ld r0, x   ;
+ OUT: st x, -1  | OUT: st x, -1  ;
+ END:           | END:           ;
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const auto at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), with);
 }
 
 Operand reg(int index) {
@@ -825,6 +847,10 @@ TEST_CASE("a printed program is read back as the same program") {
              " P0@wg 1,agent 2,kernel 3"),
       around(" goto E | ld.sc.system r0, x ;\n E: | E: ;", " P0@host,kernel 1 | P1@kernel 0"),
       around("", " P0 | P1"),
+      around(
+          " ld.acquire.agent.wait r0, x, r0 ; red.relaxed.wg.cas.wait x, 0, 1 ;"
+          " atom.sc.system.exch.wait r0, x, 1, -2 ; atom.acq_rel.agent.cas.acquire.weak.wait r0, x, r0, 1 ;"),
+      claiming,
   };
   for (const std::string& text : texts) {
     const LitmusTest test = parse(text);
@@ -834,6 +860,56 @@ TEST_CASE("a printed program is read back as the same program") {
     CHECK(again.condition_text == test.condition_text);
     CHECK(print_program(again.program) == print_program(test.program));
   }
+}
+
+TEST_CASE("claims name places by labels") {
+  const LitmusTest test = parse(claiming);
+  const Program& program = test.program;
+  REQUIRE(program.sections.size() == 2);
+  CHECK(program.sections[0].name == "one is inside");
+  CHECK(program.sections[0].capacity == 1);
+  // A kernel's thread begins with the kernel.
+  CHECK(program.sections[0].stretches == std::vector<Stretch>{{0, 1, 2, 1}, {1, 2, 3, 2}});
+  CHECK(program.sections[1].stretches == std::vector<Stretch>{{0, 2, 3, 1}});
+  REQUIRE(program.meetings.size() == 1);
+  CHECK(program.meetings[0].participants == std::vector<Rendezvous::Participant>{{0, 1, 2}, {1, 3, 4}});
+  CHECK(program.final_values == std::vector<FinalValue>{{"x is back", 0, -1}});
+  REQUIRE(test.expected_progress.size() == 2);
+  CHECK(test.expected_progress[1].scheduler == "hsa-obe");
+  CHECK(test.expected_progress[1].verdict == "livelock");
+}
+
+TEST_CASE("what a claim gets wrong is said where it stands") {
+  const auto message = [](const std::string& what, const std::string& with) {
+    return message_of(replaced(claiming, what, with));
+  };
+  CHECK(message("P0 IN..OUT", "P7 IN..OUT") == "unknown thread 'P7'");
+  CHECK(message("P0 IN..OUT", "P0 IN..OTU") == "unknown label 'OTU' in P0");
+  CHECK(message("P0 IN..OUT", "P0 OUT..IN") == "'IN' is not behind 'OUT'");
+  CHECK(message("OUT x2", "OUT x0") == "a thread weighs 1 at least");
+  CHECK(message("\"nobody is\"", "\"one is inside\"") == "'one is inside' is claimed twice");
+  CHECK(message(": x == -1", ": y == -1") == "unknown location 'y'");
+  CHECK(message("Section=", "Sektion=") == "unknown key 'Sektion'");
+  CHECK(message("hsa-obe:livelock", "fair:livelock") == "'fair' is listed twice");
+  CHECK(message("hsa-obe", "hsa-oeb") == "unknown scheduler 'hsa-oeb'");
+  CHECK(message("livelock", "lifelock") == "unknown verdict 'lifelock'");
+  CHECK(error_of(replaced(claiming, "hsa-obe", "hsa-oeb")).hint == "did you mean 'hsa-obe'?");
+  CHECK(place_of(replaced(claiming, "P0 IN..OUT", "P0 IN..OTU")) == SourcePlace{2, 35});
+}
+
+TEST_CASE("only an atomic waits, and says for what") {
+  CHECK(message_of(around(" ld.wait r0, x, 1 ;")) == "'ld.wait' waits, which only atomics do");
+  CHECK(message_of(around(" ld.acquire.agent.wait r0, x ;")).starts_with("'ld' takes 3 operands"));
+  CHECK(message_of(around(" st.release.agent.wait x, 1 ;")) == "unknown modifier 'wait'");
+  CHECK(message_of(around(" red.relaxed.agent.wait.cas x, 0, 1 ;")) ==
+        "the parts of 'red.relaxed.agent.wait.cas' are in disorder");
+  CHECK(message_of(around(" red.relaxed.agent.cas.wait.wait x, 0, 1 ;")) == "a second 'wait'");
+}
+
+TEST_CASE("a test without a question says what else is to be judged") {
+  CHECK_NOTHROW(
+      parse(replaced("HRF t\nProgress=fair:trap\n{ x = 0; }\n P0 ;\n st x, 1 ;\n", "trap", "trap")));
+  CHECK(message_of("HRF t\n{ x = 0; }\n P0 ;\n st x, 1 ;\n").starts_with("expected a row"));
 }
 
 TEST_CASE("programs that differ in anything but places are not the same") {
