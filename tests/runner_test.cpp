@@ -196,14 +196,14 @@ TEST_CASE("a program that counts beyond what a word holds is told so by name") {
 
 TEST_CASE("a program larger than the built capacity is an error of its run") {
   std::string header, code;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 7; ++i) {
     header += (i > 0 ? " | " : " ") + ("P" + std::to_string(i)) + "@wg 0,agent 0";
     code += std::string(i > 0 ? " |" : "") + " st x, 1";
   }
   const SystemRun run =
-      run_on(*from_text("HRF six\n{ x = 0; }\n" + header + " ;\n" + code + " ;\nexists (x == 1)\n"), "sc");
+      run_on(*from_text("HRF seven\n{ x = 0; }\n" + header + " ;\n" + code + " ;\nexists (x == 1)\n"), "sc");
   CHECK(run.status == RunStatus::error);
-  CHECK_THAT(run.message, Catch::Contains("needs 6 threads"));
+  CHECK_THAT(run.message, Catch::Contains("needs 7 threads"));
 }
 
 TEST_CASE("a run that stops at a limit says which") {

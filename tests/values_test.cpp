@@ -192,8 +192,8 @@ TEST_CASE("a program beyond the built capacity is refused with what it needs and
   CHECK(refusal(good) == "no error");
 
   Program threads = good;
-  while (threads.threads.size() < 6) threads.threads.push_back(good.threads[1]);
-  CHECK(refusal(threads) == "'t' needs 6 threads, this build holds 5");
+  while (threads.threads.size() < 7) threads.threads.push_back(good.threads[1]);
+  CHECK(refusal(threads) == "'t' needs 7 threads, this build holds 6");
 
   Program registers = good;
   registers.threads[0].registers.resize(9);
