@@ -119,7 +119,7 @@ inline constexpr std::array variants{
     Variant{"atomic", "default, and one request is answered before the next is sent"},
     Variant{"time-carried", "every request carries the time of its L1, as in G-TSC (2.2)"},
     Variant{"polls-leases",
-            "default, and an atomic load may hit a copy on lease: safe, but it may wait for ever"},
+            "default, and an atomic load may hit a copy on lease: it may wait for ever, or be too early"},
 };
 
 enum class FaultName : std::uint8_t {
