@@ -112,8 +112,9 @@ std::vector<SchedulerSetup> schedulers_of(const Options& options) {
 }
 
 std::vector<Situation> situations_of(const Options& options) {
-  // Whoever gives slots has said what there is room for.
-  if (options.situations.empty() && !options.settings.empty()) return {Situation::resident};
+  // Whoever gives slots has said what there is room for; and some systems know of no slots.
+  const bool knows_slots = has_schedulers(subject_named(options.system).system->name);
+  if (options.situations.empty() && (!options.settings.empty() || !knows_slots)) return {Situation::resident};
   if (options.situations.empty()) return {situations.begin(), situations.end()};
   std::vector<Situation> all;
   for (const std::string& name : options.situations) all.push_back(situation_named(name));

@@ -179,6 +179,10 @@ RegisteredScheduled::RegisteredScheduled(std::string_view system, ScheduledBuild
   builders().emplace(system, builder);
 }
 
+bool has_schedulers(std::string_view system) {
+  return builders().contains(system);
+}
+
 std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
                                               std::shared_ptr<const Program> program, SystemOptions options) {
   const auto found = builders().find(system.name);

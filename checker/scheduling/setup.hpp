@@ -33,6 +33,9 @@ using ScheduledBuilder = std::unique_ptr<ProgramModel> (*)(std::shared_ptr<const
 struct RegisteredScheduled {
   RegisteredScheduled(std::string_view system, ScheduledBuilder builder);
 };
+// Whether a memory system runs under other schedulers than fair.
+bool has_schedulers(std::string_view system);
+
 // Builds a program on a memory system under options.scheduler, which must be given. A memory system without a
 // builder of its own runs under the fair progress model alone, which holds nobody back; throws BadInput,
 // naming those that know more, where it is to run under another.
