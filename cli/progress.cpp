@@ -96,6 +96,7 @@ Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   if (options.programs.empty()) files.push_back((std::filesystem::path(litmus_home()) / "sync").string());
   if (files.empty()) return asked;
   SuiteFiles read = read_tests(files, home, Clients::include);
+  refuse_launches(read, "schedulers run programs");
   errors = std::move(read.errors);
   for (const auto& test : read.tests) asked.add(test->program, test->expected_progress);
   return asked;
@@ -178,6 +179,7 @@ int run(const Options& options) {
   std::vector<std::string> errors;
   Asked asked = programs_of(options, errors);
   for (const std::string& error : errors) print_error(error);
+  if (asked.programs.empty()) return 2;
   if (options.confirm) return confirm(asked.programs, options);
   TableOptions table_options;
   table_options.system = subject_named(options.system);

@@ -320,6 +320,42 @@ TEST_CASE("conform reports, convicts, and resumes") {
   CHECK_THAT(faults.out, Catch::Contains("W+ke+R+fr.a0b1") && Catch::Contains("ALIVE"));
 }
 
+TEST_CASE("progress says who ends, on lines that fit, and its lasso is replayed") {
+  const Command lockstep;
+  const Result table = lockstep.run({"progress", "two-wait", "ticket-lock"});
+  CHECK(table.status == 1);
+  CHECK_THAT(table.out, Catch::Contains("A slot fewer than work-groups"));
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 79);
+  // A file that says what it expects is judged by that.
+  CHECK(lockstep.run({"progress", "one-waits"}).status == 0);
+  const Result hang = lockstep.run(
+      {"progress", "two-wait", "--scheduler", "awg", "--set", "slots=2", "--trace", "hang.json"});
+  CHECK_THAT(hang.out, Catch::Contains("Verdict      deadlock"));
+  CHECK(lockstep.run({"replay", "hang.json"}).status == 0);
+  const Result lasso = lockstep.run({"progress", "ticket-lock", "--with", "threads=2,rounds=0", "--scheduler",
+                                     "obe", "--situation", "resident", "--trace", "lasso.json"});
+  CHECK(lasso.status == 1);
+  CHECK_THAT(lasso.out, Catch::Contains("round and round"));
+  CHECK_THAT(lockstep.run({"replay", "lasso.json"}).out, Catch::Contains("As recorded"));
+}
+
+TEST_CASE("progress refuses what there is not, with the nearest name") {
+  const Command lockstep;
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& why) {
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 2);
+    CHECK_THAT(result.error, Catch::Contains(why));
+  };
+  refused({"progress", "two-wait", "--scheduler", "obee"}, "did you mean 'obe'?");
+  refused({"progress", "two-wait", "--set", "slot=2"}, "did you mean 'slots'?");
+  refused({"progress", "two-wait", "--situation", "tken"}, "did you mean 'taken'?");
+  refused({"progress", "two-wat"}, "did you mean 'two-wait'?");
+  refused({"progress", "two-wait", "--scheduler", "awg", "--on", "write-through"}, "no scheduler but fair");
+  refused({"progress", "ticket-lock", "--with", "threads=12"}, "is not between 1 and 6");
+  refused({"progress", "worked-example"}, "schedulers run programs");
+}
+
 TEST_CASE("list names systems, and what a system can be asked") {
   const Command lockstep;
   CHECK_THAT(lockstep.run({"list"}).out, Catch::Contains("quick-release") && Catch::Contains("german"));

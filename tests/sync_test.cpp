@@ -289,8 +289,8 @@ TEST_CASE("what a program does not have is refused with what it has") {
   CHECK(message_of([] { built("ticket-lock", "printed"); }) ==
         "ticket-lock has no variant 'printed'; it has: default");
   CHECK(message_of([] {
-          built("spin-sem", "", {{"readers", 4}, {"writers", 4}});
-        }) == "a program has room for 6 threads");
+          built("spin-sem", "", {{"readers", 6}, {"writers", 4}});
+        }) == "a program has room for 9 threads");
   CHECK(message_of([] {
           built("spin-sem", "", {{"leaving", 3}});
         }) == "leaving=3 is more than there are permits: size=2");

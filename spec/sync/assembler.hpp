@@ -22,6 +22,7 @@
 
 #include "spec/program/machine.hpp"
 #include "spec/program/program.hpp"
+#include "spec/scheduler/setup.hpp"
 
 namespace lockstep::sync {
 
@@ -256,7 +257,7 @@ class Assembler {
   explicit Assembler(std::string name, std::string doc = "") {
     program_.name = std::move(name);
     program_.doc = std::move(doc);
-    program_.threads.reserve(ThreadTag::capacity + 1);
+    program_.threads.reserve(most_scheduled + 1);
   }
 
   // A word in a block of its own, or in the block of another.
@@ -299,9 +300,8 @@ class Assembler {
   // The next thread, in a wave of its own. A thread of a kernel begins and ends with it.
   CodeOf thread(Placement at) {
     const int number = static_cast<int>(program_.threads.size());
-    if (number == ThreadTag::capacity) {
-      throw std::invalid_argument("a program has room for " + std::to_string(ThreadTag::capacity) +
-                                  " threads");
+    if (number == most_scheduled) {
+      throw std::invalid_argument("a program has room for " + std::to_string(most_scheduled) + " threads");
     }
     at.wave = number;
     Thread& made = program_.threads.emplace_back();
