@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "checker/litmus/suite.hpp"
@@ -164,7 +165,8 @@ std::vector<std::string> unexpected(const ProgressTable& table,
                                     const std::vector<std::vector<ExpectedProgress>>& expected) {
   std::vector<std::string> differing;
   for (const ProgressCell& cell : table.cells) {
-    if (!cell.asked || cell.situation != Situation::resident) continue;
+    if (!cell.asked || cell.situation != Situation::resident || cell.run.termination == Termination::error)
+      continue;
     for (const ExpectedProgress& one : expected[cell.program]) {
       if (one.scheduler != cell.scheduler || one.verdict == word(cell.run.termination)) continue;
       differing.push_back(fmt::format("{} under {}: {}, expected {} (line {})",
@@ -205,9 +207,11 @@ int run(const Options& options) {
     print_now(liveness_text(*runs.front()));
   } else {
     print_now(table_text(table));
-    for (const LivenessRun* one : runs) {
-      if (one->termination == Termination::error) print_error(one->message);
-    }
+  }
+  std::set<std::string> errors_of_runs;
+  for (const LivenessRun* one : runs) {
+    if (one->termination == Termination::error && errors_of_runs.insert(one->message).second)
+      print_error(one->message);
   }
   if (!options.trace_file.empty()) {
     const auto shown = std::find_if(runs.begin(), runs.end(),
