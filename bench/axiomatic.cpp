@@ -45,7 +45,7 @@ std::vector<Text> two_thread_tests() {
     for (const Thread& thread : test.program.threads) {
       for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
         const std::int32_t target = thread.code[pc].target;
-        loops = loops || (target >= 0 && static_cast<std::size_t>(target) <= pc);
+        loops = loops || thread.code[pc].waits || (target >= 0 && static_cast<std::size_t>(target) <= pc);
       }
     }
     if (test.program.threads.size() == 2 && !client && !loops)
