@@ -40,9 +40,8 @@ Confirmation confirm_with_spin(const Subject& subject, const RunLimits& limits) 
     const Program& program = *subject.program;
     if (std::any_of(program.threads.begin(), program.threads.end(), never_ends)) {
       for (std::size_t t = 0; t < program.threads.size(); ++t) {
-        const auto lasso = always_eventually(graph, CycleFairness::weak, [&](StateNumber s) {
-          return (((graph.facts(s).progressing | graph.facts(s).ended) >> t) & 1U) != 0;
-        });
+        const auto lasso =
+            always_eventually(graph, CycleFairness::weak, [&](StateNumber s) { return graph.gets_on(s, t); });
         confirmation.goals.push_back({static_cast<int>(t), !lasso, {}});
       }
     } else {

@@ -113,19 +113,15 @@ struct AllEdges {
   bool operator()(const GraphEdge&) const { return true; }
 };
 
-// What a component's states owe and its edges discharge.
+// What the states of a component with a cycle owe and its edges discharge.
 struct Balance {
   StateNumber first = removed;  // its state of the lowest number
-  bool cyclic = false;
   bool visits = false;
   ObligationSet owed_everywhere;
   ObligationSet owed_somewhere;
   ObligationSet discharged;
 };
 
-void set_bit(ObligationSet& set, ObligationNumber n) {
-  set[n / 64U] |= std::uint64_t{1} << (n % 64U);
-}
 std::uint64_t word_of(const ObligationSet& set, std::size_t i) {
   return i < set.size() ? set[i] : 0;
 }
@@ -174,7 +170,6 @@ class FairCycles {
         place_[c] = static_cast<std::uint32_t>(balances.size());
         Balance& b = balances.emplace_back();
         b.first = s;
-        b.cyclic = true;
         b.owed_everywhere.assign(words_, ~std::uint64_t{0});
         b.owed_somewhere.assign(words_, 0);
         b.discharged.assign(words_, 0);
@@ -199,7 +194,7 @@ class FairCycles {
     return question_.fairness == CycleFairness::weak ? b.owed_everywhere : b.owed_somewhere;
   }
   [[nodiscard]] bool accepts(const Balance& b) const {
-    if (!b.cyclic || !b.visits) return false;
+    if (!b.visits) return false;
     for (std::size_t i = 0; i < words_; ++i) {
       if ((owed(b)[i] & ~b.discharged[i]) != 0) return false;
     }

@@ -104,9 +104,6 @@ class Judge {
 
   void endless(const Program& program) {
     run_.termination = Termination::progresses;
-    const auto progresses = [&](StateNumber s, std::size_t t) {
-      return (((graph_.facts(s).progressing | graph_.facts(s).ended) >> t) & 1U) != 0;
-    };
     const auto some_progress = [&](StateNumber s) { return graph_.facts(s).progressing != 0; };
     if (const auto lasso = always_eventually(graph_, options_.fairness, some_progress)) {
       keep(Termination::livelock, TraceEnd::cycle, "nobody gets on", lasso->stem, lasso->loop);
@@ -115,7 +112,7 @@ class Judge {
     for (std::size_t t = 0; t < program.threads.size(); ++t) {
       if (!has_section(program, static_cast<int>(t))) continue;
       const auto lasso =
-          always_eventually(graph_, options_.fairness, [&](StateNumber s) { return progresses(s, t); });
+          always_eventually(graph_, options_.fairness, [&](StateNumber s) { return graph_.gets_on(s, t); });
       if (!lasso) continue;
       keep(Termination::starvation, TraceEnd::cycle, program.threads[t].name + " never gets on", lasso->stem,
            lasso->loop);

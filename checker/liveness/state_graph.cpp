@@ -31,11 +31,6 @@ std::uint64_t key_of(const Firing& firing) {
   return key | std::uint64_t{firing.parameter_count} << 56;
 }
 
-void set_bit(ObligationSet& set, ObligationNumber n) {
-  if (set.size() <= n / 64U) set.resize(n / 64U + 1);
-  set[n / 64U] |= std::uint64_t{1} << (n % 64U);
-}
-
 }  // namespace
 
 StateGraph::StateGraph(const Model& model, const ExploreOptions& options)

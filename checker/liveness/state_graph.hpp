@@ -24,6 +24,10 @@ using ObligationNumber = std::uint16_t;
 
 // Bits by ObligationNumber.
 using ObligationSet = std::vector<std::uint64_t>;
+inline void set_bit(ObligationSet& set, ObligationNumber n) {
+  if (set.size() <= n / 64U) set.resize(n / 64U + 1);
+  set[n / 64U] |= std::uint64_t{1} << (n % 64U);
+}
 
 struct Obligation {
   int thread = -1;  // of a thread
@@ -57,6 +61,10 @@ class StateGraph {
   [[nodiscard]] std::uint32_t enabled_set(StateNumber s) const { return enabled_[s]; }
   [[nodiscard]] const std::vector<ObligationSet>& enabled_sets() const { return sets_; }
   [[nodiscard]] const StateFacts& facts(StateNumber s) const { return facts_[fact_[s]]; }
+  // Whether a thread is within a section of its program, or has ended.
+  [[nodiscard]] bool gets_on(StateNumber s, std::size_t thread) const {
+    return (((facts(s).progressing | facts(s).ended) >> thread) & 1U) != 0;
+  }
 
   // Proper ends, and states in which no fair rule is enabled although they are none.
   [[nodiscard]] bool is_end(StateNumber s) const { return kind_[s] == Kind::end; }

@@ -159,7 +159,7 @@ class ScheduledSystem {
               sched.issued(s.scheduler, t, rule.instruction->waits);
               if constexpr (Sched::observes) {
                 self.k_.when(sched.skips(s.scheduler, t), [&] {
-                  complete<K>(s.machine.port(t), self.expected(s, t));
+                  complete<K>(s.machine.port(t), sched.expected(s.machine.port(t).request));
                   sched.skipped(s.scheduler, t);
                 });
               }
@@ -209,10 +209,6 @@ class ScheduledSystem {
   [[nodiscard]] Value word_asked(const State& s, ThreadIx i) const {
     const auto& q = s.machine.port(i).request;
     return memory().final_value(s.machine.memory, q.block, q.word);
-  }
-  [[nodiscard]] Value expected(const State& s, ThreadIx i) const {
-    const auto& q = s.machine.port(i).request;
-    return k_.select(q.operation == Operation::load || q.function == RmwFunction::compare_swap, q.a, q.b);
   }
 
   K k_;

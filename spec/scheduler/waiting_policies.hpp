@@ -113,6 +113,11 @@ struct WaitingPolicies {
     s.waits(i) = false;
   }
 
+  // What a waiting atomic's request waits to read (expected_value of its instruction).
+  template <class Request>
+  [[nodiscard]] Value expected(const Request& q) const {
+    return k.select(q.operation == Operation::load || q.function == RmwFunction::compare_swap, q.a, q.b);
+  }
   // Thread i's request has just been performed: the word held `old` and holds `now`.
   template <class Request>
   void performed(State& s, ThreadIx i, const Request& q, const Value& old, const Value& now) const {
@@ -124,10 +129,8 @@ struct WaitingPolicies {
     const Bool seen = accesses && (atomic || Bool(setup.readings.observes_plain_stores)) &&
                       (writes || Bool(setup.policy == WaitingPolicy::mon_rs_all));
     k.when(seen, [&] { observe(s, q.block, q.word, old, now); });
-    const Value expected =
-        k.select(q.operation == Operation::load || q.function == RmwFunction::compare_swap, q.a, q.b);
-    k.when(s.waits(i) && !(old == expected) && !machine.is_host(i),
-           [&] { fails(s, machine.work_group_of(i), q.block, q.word, expected); });
+    k.when(s.waits(i) && !(old == expected(q)) && !machine.is_host(i),
+           [&] { fails(s, machine.work_group_of(i), q.block, q.word, expected(q)); });
     s.waits(i) = false;
   }
 
