@@ -17,6 +17,7 @@ template <class System, template <class> class History>
 class WithHistory {
  public:
   using Kind = typename System::Kind;
+  using Erased = typename Kind::Erased;
   using Ghost = typename History<System>::Ghost;
   struct State {
     typename System::State system;
@@ -28,78 +29,39 @@ class WithHistory {
   [[nodiscard]] const Kind& kind() const { return system_.kind(); }
   [[nodiscard]] const System& system() const { return system_; }
 
-  template <class Start>
-  void start(Start& s) const {
-    Starts<Start> starts{s};
-    system_.start(starts);
+  void start(StartList<Kind, State>& s) const {
+    StartList<Kind, typename System::State> own(kind());
+    system_.start(own);
+    for (StartValue<Erased> start : own.values()) {
+      start.action = start.action.within(detail::offset_of(&State::system));
+      s.add(std::move(start));
+    }
   }
-  template <class Rules>
-  void rules(Rules& r) const {
-    Steps<Rules> steps{*this, r};
-    system_.rules(steps);
+  void rules(RuleList<Kind, State>& r) const {
+    RuleList<Kind, typename System::State> own(kind());
+    system_.rules(own);
+    for (const RuleValue<Erased>& rule : own.values()) {
+      RuleValue<Erased> step = rule.within(detail::offset_of(&State::system));
+      step.action = ErasedAction<Erased>::template of<State>(
+          [this, action = step.action](State& s, const typename Erased::Member* members) {
+            const auto before = kind().snapshot(s.system, "system");
+            action(&s, members);
+            History<System>{system_}.step(s.ghost, before, s.system);
+          });
+      r.add(std::move(step));
+    }
+    r.keep(own.kept());
   }
-  template <class Invariants>
-  void invariants(Invariants& v) const {
-    RulesOfPart part(
-        v, [](auto& s) -> auto& { return s.system; });
-    system_.invariants(part);
+  void invariants(InvariantList<Kind, State>& v) const {
+    InvariantList<Kind, typename System::State> own;
+    system_.invariants(own);
+    v.part(own, &State::system);
   }
   void restore(State& s) const { system_.restore(s.system); }
   void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s.system); }
 
  private:
-  template <class Reader>
-  struct Starts {
-    Reader& reader;
-    template <class... Tags, class Action>
-    void start(Over<Tags...> parameters, Action&& action) {
-      reader.start(parameters, [&](State& s, auto... i) { action(s.system, i...); });
-    }
-  };
-  template <class Reader>
-  struct Steps {
-    const WithHistory& self;
-    Reader& reader;
-
-    template <class... Tags, class Guard, class Action>
-    void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
-      reader.rule(
-          rule, parameters, [&](const State& s, const auto&... i) { return guard(s.system, i...); },
-          [&](State& s, const auto&... i) { self.step(s, [&] { action(s.system, i...); }); });
-    }
-    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
-                   Action&& action, Unseen&&...) {
-      // Consuming the message is part of the step, so it is taken here.
-      reader.rule(
-          rule, parameters,
-          [&](const State& s, const auto&... i) {
-            const auto& queue = channel(s.system, i...);
-            return !queue.empty() && typename Kind::Bool(guard(s.system, i..., queue.head()));
-          },
-          [&](State& s, const auto&... i) {
-            self.step(s, [&] {
-              auto& queue = channel(s.system, i...);
-              const auto message = queue.head();
-              Kind::pop(queue);
-              action(s.system, i..., message);
-            });
-          });
-    }
-    template <class... Tags, class Guard, class Matters, class Action>
-    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-      rule(r, parameters, guard, action);
-    }
-  };
-
-  template <class Act>
-  void step(State& s, Act&& act) const {
-    const auto before = kind().snapshot(s.system, "system");
-    act();
-    History<System>{system_}.step(s.ghost, before, s.system);
-  }
-
   System system_;
 };
 

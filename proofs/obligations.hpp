@@ -3,10 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,88 +48,49 @@ class RuleVisitor {
 
 namespace symbolic {
 
-struct LemmaNames {
-  std::vector<std::string> names;
-  template <class Predicate>
-  void invariant(std::string_view name, Predicate&&) {
-    names.emplace_back(name);
-  }
-};
-
-template <class K, class State>
-struct LemmaTerms {
-  const State& state;
-  std::vector<Term> terms;
-  template <class Predicate>
-  void invariant(std::string_view, Predicate&& predicate) {
-    terms.push_back(typename K::Bool(predicate(state)).term());
-  }
-};
-
-// `System` offers rules(r), start(s) and invariants(v), its lemmas among them.
+// `System` lists its rules, starts and invariants, its lemmas among them, within the current session.
 template <class System>
 requires ValueKind<typename System::Kind>
 class ReadSystem {
  public:
   using K = typename System::Kind;
   using State = typename System::State;
+  using Members = std::vector<Term>;
 
-  ReadSystem(const System& system, RuleVisitor& visitor) : system_(system), visitor_(visitor) {}
+  ReadSystem(const System& system, RuleVisitor& visitor) : system_(system), visitor_(visitor) {
+    system_.invariants(lemmas_);
+  }
 
   void read() {
-    system_.start(*this);
-    system_.rules(*this);
-  }
-
-  template <class... Tags, class Action>
-  void start(Over<Tags...>, Action&& action) {
-    if (!visitor_.wants_start(next_start_++)) return;
-    read<Tags...>(
-        Rule{.name = "start", .unit = "system"}, Store::Start::defaults,
-        [](const State&, const auto&...) { return typename K::Bool(true); },
-        [&](State& s, const auto&... i) { action(s, i...); });
-  }
-  template <class... Tags, class Guard, class Action>
-  void rule(const Rule& r, Over<Tags...>, Guard&& guard, Action&& action) {
-    if (!visitor_.wants_rule(next_rule_++)) return;
-    read<Tags...>(
-        r, Store::Start::variables,
-        [&](const State& s, const auto&... i) { return typename K::Bool(guard(s, i...)); },
-        [&](State& s, const auto&... i) { action(s, i...); });
-  }
-  template <class... Tags, class Guard, class Matters, class Action>
-  void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-    rule(r, parameters, guard, action);
-  }
-  template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-  void triggered(const Rule& r, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action,
-                 Unseen&&...) {
-    if (!visitor_.wants_rule(next_rule_++)) return;
-    read<Tags...>(
-        r, Store::Start::variables,
-        [&](State& s, const auto&... i) {
-          const auto& queue = channel(s, i...);
-          return !queue.empty() && typename K::Bool(guard(std::as_const(s), i..., queue.head()));
-        },
-        [&](State& s, const auto&... i) {
-          auto& queue = channel(s, i...);
-          const auto message = queue.head();
-          K::pop(queue);
-          action(s, i..., message);
-        });
+    StartList<K, State> starts(system_.kind());
+    system_.start(starts);
+    std::size_t number = 0;
+    for (const StartValue<SymbolicErased>& start : starts.values()) {
+      if (!visitor_.wants_start(number++)) continue;
+      read(Rule{.name = "start", .unit = "system"}, start.parameters, Store::Start::defaults, nullptr,
+           start.action);
+    }
+    RuleList<K, State> rules(system_.kind());
+    system_.rules(rules);
+    number = 0;
+    for (const RuleValue<SymbolicErased>& rule : rules.values()) {
+      if (!visitor_.wants_rule(number++)) continue;
+      read(rule.rule, rule.parameters, Store::Start::variables, &rule.guard, rule.action);
+    }
   }
 
  private:
-  template <class... Tags, class Guard, class Action>
-  void read(const Rule& rule, Store::Start from, Guard&& guard, Action&& action) {
+  // Without a guard it may always happen.
+  void read(const Rule& rule, const std::vector<RuleParameter<SymbolicErased>>& parameters, Store::Start from,
+            const ErasedGuard<SymbolicErased>* guard, const ErasedAction<SymbolicErased>& action) {
     Session& session = Session::current();
     Store store(from);
     State state;
     K::bind_to(state, Place{&store, {}, {}, {}});
     session.hold(&store);
-    // Braces, unlike a call's parentheses, evaluate from left to right.
-    const std::tuple<typename K::template Ix<Tags>...> parameters{
-        K::template parameter<Tags>(session.fresh(Tags::name))...};
+    Members members;
+    for (const auto& parameter : parameters)
+      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
     ReadRule read{std::string(rule.name),
                   std::string(rule.unit),
                   std::string(rule.source),
@@ -141,14 +100,11 @@ class ReadSystem {
                   {},
                   {},
                   &store};
-    std::apply(
-        [&](const auto&... i) {
-          (read.parameters.push_back({std::string(Tags::name), K::template domain<Tags>(), i.term()}), ...);
-          read.guard = guard(state, i...).term();
-          session.drop_requirements();
-          action(state, i...);
-        },
-        parameters);
+    for (std::size_t i = 0; i < members.size(); ++i)
+      read.parameters.push_back({std::string(parameters[i].name), parameters[i].type, members[i]});
+    if (guard != nullptr) read.guard = (*guard)(&state, members.data());
+    session.drop_requirements();
+    action(&state, members.data());
     read.requirements = session.take_requirements();
     read.after = lemmas(state);
     if (from == Store::Start::variables) {
@@ -158,16 +114,15 @@ class ReadSystem {
     }
   }
   std::vector<Term> lemmas(const State& state) const {
-    LemmaTerms<K, State> terms{state, {}};
-    system_.invariants(terms);
+    std::vector<Term> terms;
+    for (const auto& lemma : lemmas_.values()) terms.push_back(lemma.predicate(&state, nullptr));
     Session::current().drop_requirements();
-    return std::move(terms.terms);
+    return terms;
   }
 
   const System& system_;
   RuleVisitor& visitor_;
-  std::size_t next_rule_ = 0;
-  std::size_t next_start_ = 0;
+  InvariantList<K, State> lemmas_;
 };
 
 }  // namespace symbolic
@@ -181,41 +136,28 @@ class WithLemmas {
   explicit WithLemmas(System system) : system_(std::move(system)) {}
 
   [[nodiscard]] const Kind& kind() const { return system_.kind(); }
-  template <class Start>
-  void start(Start& s) const {
-    system_.start(s);
-  }
-  template <class Rules>
-  void rules(Rules& r) const {
-    system_.rules(r);
-  }
-  // The system's own properties come first.
-  template <class Invariants>
-  void invariants(Invariants& v) const {
+  void start(StartList<Kind, State>& s) const { system_.start(s); }
+  void rules(RuleList<Kind, State>& r) const { system_.rules(r); }
+  // The system's own properties come first, less those that the lemmas leave to the explorer.
+  void invariants(InvariantList<Kind, State>& v) const {
     if constexpr (requires { Lemmas<System>::left_to_the_explorer; }) {
-      Chosen<Invariants> chosen{v};
-      system_.invariants(chosen);
+      InvariantList<Kind, State> all;
+      system_.invariants(all);
+      const auto& left = Lemmas<System>::left_to_the_explorer;
+      for (const auto& own : all.values()) {
+        if (std::find(left.begin(), left.end(), own.name) == left.end()) v.add(own);
+      }
+      v.keep(all.kept());
     } else {
       system_.invariants(v);
     }
-    Lemmas<System>{system_}.lemmas(v);
+    v.keep(Lemmas<System>{system_}).lemmas(v);
   }
   void restore(State& s) const { system_.restore(s); }
   void normalise(State& s) const { system_.normalise(s); }
   [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
 
  private:
-  // All but the properties that the lemmas leave to the explorer.
-  template <class Invariants>
-  struct Chosen {
-    Invariants& all;
-    template <class Predicate>
-    void invariant(std::string_view name, Predicate&& predicate) {
-      const auto& left = Lemmas<System>::left_to_the_explorer;
-      if (std::find(left.begin(), left.end(), name) == left.end()) all.invariant(name, predicate);
-    }
-  };
-
   System system_;
 };
 

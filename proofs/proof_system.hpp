@@ -30,12 +30,14 @@ class CompiledProof final : public ProofSubject {
         explored_sizes_(listed(explored)) {
     const symbolic::Session session(any_size, words);
     const System system = make_();
-    Count count;
-    system.rules(count);
-    rules_ = count.rules;
-    Names names;
-    system.invariants(names);
-    for (auto& name : names.names) lemmas_.push_back({std::move(name)});
+    using Kind = typename System::Kind;
+    using State = typename System::State;
+    RuleList<Kind, State> rules(system.kind());
+    system.rules(rules);
+    rules_ = rules.values().size();
+    InvariantList<Kind, State> lemmas;
+    system.invariants(lemmas);
+    for (const auto& lemma : lemmas.values()) lemmas_.push_back({std::string(lemma.name)});
     sizes_ = listed(system.kind().sizes);
   }
 
@@ -53,22 +55,6 @@ class CompiledProof final : public ProofSubject {
   }
 
  private:
-  struct Count {
-    std::size_t rules = 0;
-    template <class... Rest>
-    void rule(const Rule&, Rest&&...) {
-      ++rules;
-    }
-    template <class... Rest>
-    void triggered(const Rule&, Rest&&...) {
-      ++rules;
-    }
-    template <class... Rest>
-    void deferrable(const Rule&, Rest&&...) {
-      ++rules;
-    }
-  };
-  using Names = symbolic::LemmaNames;
   // What a client may ask is no size that people think of.
   static std::vector<std::pair<std::string, int>> listed(Sizes sizes) {
     std::vector<std::pair<std::string, int>> list;

@@ -1,15 +1,34 @@
+#include "proofs/registry.hpp"
+
 #include <algorithm>
-#include <array>
+#include <map>
+#include <vector>
 
 #include "checker/support/diagnostic.hpp"
 #include "proofs/prover.hpp"
-#include "proofs/systems/systems.hpp"
 
 namespace lockstep {
 
+namespace {
+
+// Filled before main begins, in no order that a program may rely on.
+std::multimap<int, ProofEntry (*)()>& registered() {
+  static std::multimap<int, ProofEntry (*)()> all;
+  return all;
+}
+
+}  // namespace
+
+RegisteredProof::RegisteredProof(int place, ProofEntry (*entry)()) {
+  registered().emplace(place, entry);
+}
+
 std::span<const ProofEntry> proofs() {
-  static const std::array entries{german_proof(), write_through_proof(), quick_release_proof(),
-                                  cpcoh_proof(),  lab_proof(),           halcone_proof()};
+  static const std::vector<ProofEntry> entries = [] {
+    std::vector<ProofEntry> all;
+    for (const auto& [place, entry] : registered()) all.push_back(entry());
+    return all;
+  }();
   return entries;
 }
 

@@ -21,10 +21,20 @@
 
 namespace lockstep {
 
+// Closures of every Symbolic kind pass terms: what reads them compiles once.
+struct SymbolicErased {
+  using Member = symbolic::Term;
+  using Truth = symbolic::Term;
+  using Type = symbolic::Domain;
+  using Channel = void;
+  static constexpr bool decides = false;
+};
+
 template <class SizesType>
 class Symbolic {
  public:
   using Sizes = SizesType;
+  using Erased = SymbolicErased;
   using Term = symbolic::Term;
   using Session = symbolic::Session;
   using Domain = symbolic::Domain;
@@ -451,10 +461,25 @@ class Symbolic {
       x.bind(place);
     }
   }
-  // A parameter of a rule.
+
+  // ---- as closures without types pass them (rules.hpp)
+  // -----------------------------------------------------
+
   template <class Tag>
-  static Ix<Tag> parameter(const std::string& name) {
-    return Ix<Tag>(Session::current().variable(domain<Tag>(), name));
+  static Ix<Tag> member(const Term& m) {
+    return Ix<Tag>(m);
+  }
+  template <class Tag>
+  static Domain parameter_type() {
+    return domain<Tag>();
+  }
+  static Term erased(const Bool& b) { return b.term(); }
+  // The head of a channel, taken away.
+  template <class Row, class Slot>
+  static Row consume(Fifo<Row, Slot>& fifo) {
+    Row message = fifo.head();
+    pop(fifo);
+    return message;
   }
 
  private:

@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <deque>
 #include <random>
@@ -43,6 +45,7 @@ class Engine final : public Simulator {
   using Memory = typename Info::template Memory<K>;
   using ThreadsOfProgram = Threads<K, typename Memory::State>;
   using State = typename ThreadsOfProgram::State;
+  using RuleOf = RuleValue<typename K::Erased>;
   using Bool = typename K::Bool;
   using Tick = timed::Tick;
   using Key = timed::Key;
@@ -182,18 +185,16 @@ class Engine final : public Simulator {
   };
   // All rules with the same parameters.
   struct Family {
-    const void* type = nullptr;
     std::vector<std::string_view> tags;
     std::vector<std::uint32_t> extents;
-    bool listed = true;         // its instances are; false where a parameter is a block
-    std::size_t instances = 0;  // where they are listed
-    std::vector<int> rules;     // by number within the family: index into rules_
-    std::uint64_t fair = 0;     // which of them are
-    void (Engine::*consider)(std::uint16_t, Parameters, std::uint64_t) = nullptr;
-    bool (Engine::*fire)(std::uint16_t, Parameters, std::uint16_t) = nullptr;
-    std::vector<std::uint64_t> dirty;                  // by instance: rules to look at
-    std::vector<std::uint64_t> scheduled;              // by instance: rules known to be enabled
-    std::vector<Parked> parked;                        // by instance and rule
+    bool listed = true;                       // its instances are; false where a parameter is a block
+    std::size_t instances = 0;                // where they are listed
+    std::vector<int> rules;                   // by number within the family: index into rules_
+    std::vector<const RuleOf*> listed_rules;  // likewise
+    std::uint64_t fair = 0;                   // which of them are
+    std::vector<std::uint64_t> dirty;         // by instance: rules to look at
+    std::vector<std::uint64_t> scheduled;     // by instance: rules known to be enabled
+    std::vector<Parked> parked;               // by instance and rule
     std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
   };
   struct Unit {
@@ -350,23 +351,19 @@ class Engine final : public Simulator {
 
   // ---- the rules -----------------------------------------------------------------------------------------
 
-  template <class Parameters_>
-  static const void* type_of() {
-    static const char mark = 0;
-    return &mark;
-  }
-  template <class... Tags>
-  std::uint16_t family_of(Over<Tags...>) {
-    static_assert(sizeof...(Tags) <= 2, "a timed rule has at most two parameters");
-    const void* type = type_of<Over<Tags...>>();
+  std::uint16_t family_of(const std::vector<RuleParameter<typename K::Erased>>& parameters) {
+    if (parameters.size() > 2) throw std::logic_error("a timed rule has at most two parameters");
+    std::vector<std::string_view> tags;
+    for (const auto& parameter : parameters) tags.push_back(parameter.name);
     for (std::size_t f = 0; f < families_.size(); ++f) {
-      if (families_[f].type == type) return static_cast<std::uint16_t>(f);
+      if (families_[f].tags == tags) return static_cast<std::uint16_t>(f);
     }
     Family family;
-    family.type = type;
-    family.tags = {Tags::name...};
-    family.extents = {static_cast<std::uint32_t>(k_.template extent<Tags>())...};
-    family.listed = !(std::is_same_v<Tags, BlockTag> || ...);
+    family.tags = std::move(tags);
+    for (const auto& parameter : parameters) {
+      family.extents.push_back(static_cast<std::uint32_t>(parameter.extent));
+      family.listed = family.listed && parameter.name != BlockTag::name;
+    }
     if (family.listed) {
       family.instances = 1;
       for (const std::uint32_t e : family.extents) family.instances *= e;
@@ -374,8 +371,6 @@ class Engine final : public Simulator {
       family.scheduled.assign(family.instances, 0);
       family.parked.resize(family.instances * 64);
     }
-    family.consider = &Engine::consider_family<Tags...>;
-    family.fire = &Engine::fire_family<Tags...>;
     families_.push_back(std::move(family));
     return static_cast<std::uint16_t>(families_.size() - 1);
   }
@@ -389,26 +384,6 @@ class Engine final : public Simulator {
     return static_cast<int>(rules_.size() - 1);
   }
 
-  struct Describe {
-    Engine& engine;
-    template <class... Tags, class Guard, class Action>
-    void rule(const Rule& rule, Over<Tags...> parameters, Guard&&, Action&&) {
-      Family& family = engine.families_[engine.family_of(parameters)];
-      if (family.rules.size() >= first_case)
-        throw std::logic_error("more rules with the same parameters than an engine numbers");
-      if (rule.fairness == Fairness::fair) family.fair |= std::uint64_t{1} << family.rules.size();
-      family.rules.push_back(engine.add_rule(rule));
-    }
-    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    void triggered(const Rule& r, Over<Tags...> parameters, Channel&&, Guard&& guard, Action&& action,
-                   Unseen&&...) {
-      rule(r, parameters, guard, action);
-    }
-    template <class... Tags, class Guard, class Matters, class Action>
-    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-      rule(r, parameters, guard, action);
-    }
-  };
   // The rules of the instructions, once for each opcode.
   struct DescribeCases {
     Engine& engine;
@@ -425,22 +400,24 @@ class Engine final : public Simulator {
       ++next;
     }
   };
-  template <class Reader>
-  void memory_rules(Reader& reader) const {
-    RulesOfPart part(
-        reader, [](auto& s) -> auto& { return s.memory; });
-    memory().rules(part);
-  }
-
   void describe_rules() {
-    threads_family_ = family_of(over(threads));
-    Describe describe{*this};
-    memory_rules(describe);
+    threads_family_ = family_of(detail::parameters_of<K, ThreadTag>(k_));
+    RuleList<K, typename Memory::State> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    listed_.part(of_memory, &State::memory);
     // The rules of work-groups come behind those of memory.
     for (const Thread& thread : workload_.program.threads) {
       for (const Instruction& i : thread.code) has_barriers_ |= i.opcode == Opcode::barrier;
     }
-    if (has_barriers_) threads_of_program().rules_of_work_groups(describe);
+    if (has_barriers_) listed_.keep(threads_of_program()).rules_of_work_groups(listed_);
+    for (const RuleOf& value : listed_.values()) {
+      Family& family = families_[family_of(value.parameters)];
+      if (family.rules.size() >= first_case)
+        throw std::logic_error("more rules with the same parameters than an engine numbers");
+      if (value.rule.fairness == Fairness::fair) family.fair |= std::uint64_t{1} << family.rules.size();
+      family.rules.push_back(add_rule(value.rule));
+      family.listed_rules.push_back(&value);
+    }
     families_[threads_family_].fair |= ~std::uint64_t{0} << first_case;
     for (auto& cases : program_rules_) cases.fill(-1);
     for (std::size_t t = 0; t < threads_count(); ++t) {
@@ -465,62 +442,6 @@ class Engine final : public Simulator {
 
   // ---- reading the rules of one family -------------------------------------------------------------------
 
-  template <class... Tags, class F>
-  static auto with(Over<Tags...>, Parameters p, F&& f) {
-    if constexpr (sizeof...(Tags) == 0) {
-      return f();
-    } else if constexpr (sizeof...(Tags) == 1) {
-      return f(typename K::template Ix<Tags>{p.a}...);
-    } else {
-      return with_two<Tags...>(p, f);
-    }
-  }
-  template <class A, class B, class F>
-  static auto with_two(Parameters p, F&& f) {
-    return f(typename K::template Ix<A>{p.a}, typename K::template Ix<B>{p.b});
-  }
-
-  // Looks at the rules of one instance that the mask names.
-  template <class Wanted>
-  struct Consider {
-    Engine& engine;
-    std::uint16_t family;
-    Parameters at;
-    std::uint64_t mask;
-    std::uint16_t next = 0;
-
-    template <class... Tags, class Guard, class Action>
-    [[gnu::always_inline]] void rule(const Rule&, Over<Tags...>, Guard&& guard, Action&&) {
-      if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
-        const std::uint16_t n = next++;
-        if (((mask >> n) & 1U) == 0) return;
-        engine.begin_guard();
-        engine.judge(family, at, n, with(Wanted{}, at, [&](auto... i) {
-                       return Bool(guard(std::as_const(engine.state_), i...));
-                     }));
-      }
-    }
-    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    [[gnu::always_inline]] void triggered(const Rule&, Over<Tags...>, Channel&& channel, Guard&& guard,
-                                          Action&&, Unseen&&...) {
-      if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
-        const std::uint16_t n = next++;
-        if (((mask >> n) & 1U) == 0) return;
-        engine.begin_guard();
-        engine.judge(family, at, n, with(Wanted{}, at, [&](auto... i) {
-                       const State& s = engine.state_;
-                       const auto& queue = channel(s, i...);
-                       // Of an empty queue the head is a default message: it tells which message the
-                       // rule waits for.
-                       return !queue.empty() && guard(s, i..., queue.head());
-                     }));
-      }
-    }
-    template <class... Tags, class Guard, class Matters, class Action>
-    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-      rule(r, parameters, guard, action);
-    }
-  };
   // The rules of a thread's instruction, all over(): which they are rests on where the thread is.
   struct ConsiderCases {
     Engine& engine;
@@ -535,56 +456,6 @@ class Engine final : public Simulator {
       engine.begin_guard();
       (void)std::as_const(engine.state_).context(typename K::template Ix<ThreadTag>{at.a});
       engine.judge(family, at, n, Bool(guard(std::as_const(engine.state_))));
-    }
-  };
-  // Fires one rule of one instance if its guard holds.
-  template <class Wanted>
-  struct Fire {
-    Engine& engine;
-    std::uint16_t family;
-    Parameters at;
-    std::uint16_t wanted;
-    bool fired = false;
-    std::uint16_t next = 0;
-
-    template <class... Tags, class Guard, class Action>
-    [[gnu::always_inline]] void rule(const Rule&, Over<Tags...>, Guard&& guard, Action&& action) {
-      if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
-        if (next++ != wanted) return;
-        const auto enabled = [&] {
-          return with(Wanted{}, at,
-                      [&](auto... i) { return Bool(guard(std::as_const(engine.state_), i...)); });
-        };
-        if (!engine.may_fire(family, at, wanted, enabled)) return;
-        with(Wanted{}, at, [&](auto... i) { action(engine.state_, i...); });
-        fired = true;
-      }
-    }
-    template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-    [[gnu::always_inline]] void triggered(const Rule&, Over<Tags...>, Channel&& channel, Guard&& guard,
-                                          Action&& action, Unseen&&...) {
-      if constexpr (std::is_same_v<Over<Tags...>, Wanted>) {
-        if (next++ != wanted) return;
-        const auto enabled = [&] {
-          return with(Wanted{}, at, [&](auto... i) {
-            const State& s = engine.state_;
-            const auto& queue = channel(s, i...);
-            return !queue.empty() && guard(s, i..., queue.head());
-          });
-        };
-        if (!engine.may_fire(family, at, wanted, enabled)) return;
-        with(Wanted{}, at, [&](auto... i) {
-          auto& queue = channel(engine.state_, i...);
-          const auto message = queue.head();
-          K::pop(queue);
-          action(engine.state_, i..., message);
-        });
-        fired = true;
-      }
-    }
-    template <class... Tags, class Guard, class Matters, class Action>
-    void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-      rule(r, parameters, guard, action);
     }
   };
   struct FireCase {
@@ -607,11 +478,11 @@ class Engine final : public Simulator {
     }
   };
 
-  template <class... Tags>
-  void consider_family(std::uint16_t family, Parameters at, std::uint64_t mask) {
-    if constexpr (std::is_same_v<Over<Tags...>, Over<ThreadTag>>) {
+  // Looks at the rules of one instance that the mask names.
+  void consider_family(std::uint16_t f, Parameters at, std::uint64_t mask) {
+    if (f == threads_family_) {
       if (const std::uint64_t cases = mask >> first_case << first_case; cases != 0) {
-        ConsiderCases reader{*this, family, at, cases};
+        ConsiderCases reader{*this, f, at, cases};
         threads_of_program().rules_of(reader, static_cast<int>(at.a), state_.context.row(at.a).pc.v);
         // Rules that this instruction does not have come back when the thread moves on.
         if (reader.next < 64)
@@ -619,30 +490,29 @@ class Engine final : public Simulator {
         mask &= ~(~std::uint64_t{0} << first_case);
       }
     }
-    if (mask == 0) return;
-    Consider<Over<Tags...>> reader{*this, family, at, mask};
-    memory_rules(reader);
-    if constexpr (std::is_same_v<Over<Tags...>, Over<WorkGroupTag>>) {
-      if (has_barriers_) threads_of_program().rules_of_work_groups(reader);
+    const std::array members{at.a, at.b};
+    for (; mask != 0; mask &= mask - 1) {
+      const auto n = static_cast<std::uint16_t>(std::countr_zero(mask));
+      if (n >= families_[f].listed_rules.size()) return;
+      begin_guard();
+      // Of an empty queue the head is a default message: it tells which message a rule waits for.
+      judge(f, at, n, families_[f].listed_rules[n]->guard(&state_, members.data()));
     }
   }
-  template <class... Tags>
-  bool fire_family(std::uint16_t family, Parameters at, std::uint16_t rule) {
-    if constexpr (std::is_same_v<Over<Tags...>, Over<ThreadTag>>) {
-      if (rule >= first_case) {
-        FireCase reader{*this, family, at, rule};
-        threads_of_program().rules_of(reader, static_cast<int>(at.a), state_.context.row(at.a).pc.v);
-        if (reader.next <= rule && !reader.fired)
-          own_[context_key_ + at.a * context_keys_] |= std::uint64_t{1} << rule;
-        return reader.fired;
-      }
+  // Fires one rule of one instance if its guard holds.
+  bool fire_family(std::uint16_t f, Parameters at, std::uint16_t rule) {
+    if (f == threads_family_ && rule >= first_case) {
+      FireCase reader{*this, f, at, rule};
+      threads_of_program().rules_of(reader, static_cast<int>(at.a), state_.context.row(at.a).pc.v);
+      if (reader.next <= rule && !reader.fired)
+        own_[context_key_ + at.a * context_keys_] |= std::uint64_t{1} << rule;
+      return reader.fired;
     }
-    Fire<Over<Tags...>> reader{*this, family, at, rule};
-    memory_rules(reader);
-    if constexpr (std::is_same_v<Over<Tags...>, Over<WorkGroupTag>>) {
-      if (reader.next <= rule) threads_of_program().rules_of_work_groups(reader);
-    }
-    return reader.fired;
+    const RuleOf& value = *families_[f].listed_rules[rule];
+    const std::array members{at.a, at.b};
+    if (!may_fire(f, at, rule, [&] { return value.guard(&state_, members.data()); })) return false;
+    value.action(&state_, members.data());
+    return true;
   }
 
   // ---- guards --------------------------------------------------------------------------------------------
@@ -835,7 +705,7 @@ class Engine final : public Simulator {
       const std::uint64_t rules =
           std::exchange(family.dirty[instance], 0) & ~family.scheduled[instance] & family.fair;
       if (rules == 0) continue;
-      (this->*family.consider)(f, parameters_of(family, instance), rules);
+      consider_family(f, parameters_of(family, instance), rules);
     }
     dirty_.clear();
     for (std::size_t i = 0; i < dirty_blocks_.size(); ++i) {
@@ -844,7 +714,7 @@ class Engine final : public Simulator {
       if (rule.cache >= 0) {
         make_room_again(rule.cache, {e.a, e.b});
       } else if (!scheduled_blocks_.contains(packed(e))) {
-        (this->*families_[e.family].consider)(e.family, {e.a, e.b}, std::uint64_t{1} << e.rule);
+        consider_family(e.family, {e.a, e.b}, std::uint64_t{1} << e.rule);
       }
     }
     dirty_blocks_.clear();
@@ -962,7 +832,7 @@ class Engine final : public Simulator {
     } else {
       scheduled_blocks_.erase(packed(event));
     }
-    if (!(this->*family.fire)(event.family, at, event.rule)) {
+    if (!fire_family(event.family, at, event.rule)) {
       if (!passed_on_.empty()) consider_woken();
       return false;
     }
@@ -1091,7 +961,7 @@ class Engine final : public Simulator {
         if (i == 1 && !cache.random) std::stable_sort(victims.begin() + 1, victims.end(), older);
         const std::uint32_t* const at = cache.table->coordinates(victims[i]);
         const Parameters victim{at[0], cache.extents.size() == 2 ? at[1] : 0};
-        done = (this->*family.fire)(cache.family, victim, cache.rule);
+        done = fire_family(cache.family, victim, cache.rule);
       }
       if (!done) {
         begin_stall(cache, set);
@@ -1175,7 +1045,7 @@ class Engine final : public Simulator {
     Family& family = families_[f];
     const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
     Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
-    (this->*family.consider)(f, last, std::uint64_t{1} << rule);
+    consider_family(f, last, std::uint64_t{1} << rule);
     for (const timed::TableInfo& table : binder_.tables) {
       if (!table.sparse || table.tags != family.tags) continue;
       bool watched = false;
@@ -1220,7 +1090,7 @@ class Engine final : public Simulator {
         if (f == threads_family_ && options_.start_spread > 0) {
           journal_.now = random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
         }
-        (this->*family.consider)(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+        consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
         journal_.now = now;
       }
     }
@@ -1260,6 +1130,7 @@ class Engine final : public Simulator {
   State state_;
 
   std::vector<RuleInfo> rules_;
+  RuleList<K, State> listed_{k_};  // all but those of threads' instructions
   std::vector<Family> families_;
   std::uint16_t threads_family_ = 0;
   bool has_barriers_ = false;
@@ -1622,7 +1493,7 @@ std::vector<std::string> Engine<Info>::overlooked() {
     std::size_t instances = 1;
     for (const std::uint32_t e : family.extents) instances *= e;
     for (std::size_t i = 0; i < instances; ++i) {
-      (this->*family.consider)(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
     }
   }
   probing_ = nullptr;

@@ -54,8 +54,9 @@ class LaunchEngine {
     protocol_.place([&](auto& map, std::string_view, auto, auto, auto&& image) {
       for (int page = 0; page < pages_; ++page) map.image.push_back(static_cast<std::uint32_t>(image(page)));
     });
-    Names names{rules_};
-    protocol_.rules(names);
+    protocol_.rules(listed_);
+    for (const auto& value : listed_.values())
+      rules_.push_back({std::string(value.rule.name), std::string(value.rule.unit), 0});
     memory_ = workload.initial;
     l2_.resize(static_cast<std::size_t>(chiplets_));
     for (L2& l2 : l2_) {
@@ -102,43 +103,19 @@ class LaunchEngine {
     std::string unit;
     std::uint64_t firings = 0;
   };
-  struct Names {
-    std::vector<RuleCount>& all;
-    template <class Parameters, class Guard, class Action>
-    void rule(const Rule& rule, Parameters, Guard&&, Action&&) {
-      all.push_back({std::string(rule.name), std::string(rule.unit), 0});
-    }
-  };
-  struct Fire {
-    State& state;
-    std::size_t wanted;
-    const std::array<int, 3>& parameters;
-    std::size_t next = 0;
-    bool fired = false;
-    template <class... Tags, class Guard, class Action>
-    void rule(const Rule&, Over<Tags...>, Guard&& guard, Action&& action) {
-      if (next++ != wanted) return;
-      take(std::index_sequence_for<Tags...>(), std::type_identity<std::tuple<Tags...>>(), guard, action);
-    }
-    template <std::size_t... I, class... Tags, class Guard, class Action>
-    void take(std::index_sequence<I...>, std::type_identity<std::tuple<Tags...>>, Guard& guard,
-              Action& action) {
-      timed::reads.begin_unlisted();
-      const bool enabled = guard(std::as_const(state), K::template constant<Tags>(parameters[I])...).v;
-      timed::reads.end();
-      if (!enabled) return;
-      action(state, K::template constant<Tags>(parameters[I])...);
-      fired = true;
-    }
-  };
-
   bool try_fire(std::string_view name, std::array<int, 3> parameters = {}) {
     const auto found =
         std::find_if(rules_.begin(), rules_.end(), [&](const RuleCount& rule) { return rule.name == name; });
     if (found == rules_.end()) throw std::logic_error(fmt::format("no rule is called '{}'", name));
-    Fire fire{state_, static_cast<std::size_t>(found - rules_.begin()), parameters};
-    protocol_.rules(fire);
-    if (!fire.fired) return false;
+    const auto& rule = listed_.values()[static_cast<std::size_t>(found - rules_.begin())];
+    std::array<std::uint32_t, 3> members{};
+    std::transform(parameters.begin(), parameters.end(), members.begin(),
+                   [](int i) { return static_cast<std::uint32_t>(i); });
+    timed::reads.begin_unlisted();
+    const bool enabled = rule.guard(&state_, members.data()).v;
+    timed::reads.end();
+    if (!enabled) return false;
+    rule.action(&state_, members.data());
     // In the order in which rows were written.
     for (std::size_t i = 0; i < journal_.rows.size(); ++i)
       journal_.rows[i].table->settle(journal_.rows[i].slot);
@@ -350,6 +327,7 @@ class LaunchEngine {
   State state_{};
   timed::Journal journal_;
   timed::Binder binder_{journal_};
+  RuleList<K, State> listed_{protocol_.k};
   std::vector<RuleCount> rules_;
   std::vector<std::uint32_t> memory_;  // what the L3 holds
   std::vector<L2> l2_;

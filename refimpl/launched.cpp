@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 
 #include "checker/support/diagnostic.hpp"
 
@@ -134,8 +135,8 @@ LaunchWorkload stencil(int chiplets, std::uint64_t seed, const std::map<std::str
 
 // ---- systems ---------------------------------------------------------------------------------------------
 
-const std::array<LaunchedSystem, 1>& launched_systems() {
-  static const std::array systems{timed_cpcoh()};
+std::multimap<int, LaunchedSystem>& launched_systems() {
+  static std::multimap<int, LaunchedSystem> systems;
   return systems;
 }
 
@@ -191,9 +192,13 @@ const std::vector<LaunchWorkloadEntry>& launch_workloads() {
   return entries;
 }
 
+void register_launched(int place, LaunchedSystem system) {
+  launched_systems().emplace(place, system);
+}
+
 const LaunchedSystem* find_launched_system(std::string_view name, SimulationOptions& options) {
   const auto slash = name.find('/');
-  for (const LaunchedSystem& system : launched_systems()) {
+  for (const auto& [place, system] : launched_systems()) {
     if (system.name != name.substr(0, slash)) continue;
     if (slash != std::string_view::npos) options.variant = std::string(name.substr(slash + 1));
     return &system;

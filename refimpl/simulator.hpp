@@ -59,11 +59,8 @@ struct TimedSystem {
   std::unique_ptr<Simulator> (*build)(const Workload&, const MachineDescription&,
                                       const SimulationOptions&) = nullptr;
 };
-TimedSystem timed_sc();
-TimedSystem timed_write_through();
-TimedSystem timed_quick_release();
-TimedSystem timed_lab();
-TimedSystem timed_halcone();
+// Before main begins, by the translation units of systems; `place` orders them.
+void register_timed(int place, TimedSystem system);
 
 // By name; throws BadInput with the nearest. "quick-release/lean" sets the variant.
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options);

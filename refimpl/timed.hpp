@@ -1310,6 +1310,33 @@ class Timed {
 
   static bool truth(const Bool& b) { return b.v; }
 
+  // ---- as closures without types pass them (spec/kernel/rules.hpp)
+  // -----------------------------------------
+
+  struct Erased {
+    using Member = std::uint32_t;
+    using Truth = Bool;
+    struct Type {};
+    using Channel = void;
+    static constexpr bool decides = false;
+  };
+  template <class Tag>
+  static constexpr Ix<Tag> member(std::uint32_t m) {
+    return {m};
+  }
+  template <class Tag>
+  static constexpr typename Erased::Type parameter_type() {
+    return {};
+  }
+  static const Bool& erased(const Bool& b) { return b; }
+  // The head of a channel, taken away.
+  template <class Row, class Slot>
+  static Row consume(Fifo<Row, Slot>& fifo) {
+    Row message = fifo.head();
+    fifo.pop();
+    return message;
+  }
+
   // Gives every table and queue of a state its size, its keys and its place in the journal.
   template <class X>
   void bind(X& x, timed::Binder& binder, const std::string& name = "") const {

@@ -90,7 +90,7 @@ void check_memory() {
 }  // namespace
 
 TEST_CASE("the Symbolic kind reads every rule of sc") {
-  check_memory<SequentialConsistencyInfo>();
+  check_memory<sc::Info>();
 }
 TEST_CASE("the Symbolic kind reads every rule of write-through") {
   check_memory<write_through::Info>();

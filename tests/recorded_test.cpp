@@ -89,12 +89,15 @@ using recorded::Description;
 using recorded::Op;
 using recorded::RecordedRule;
 
-// `list` gives rules to the reader it is called with.
+// `list` puts rules on the list it is called with.
 template <class List>
 Description describe(List&& list) {
   Description description;
-  recorded::RecordRules<K, State> reader(description);
-  list(reader);
+  const recorded::Recorder constants;
+  const K k = kind();
+  RuleList<K, State> rules(k);
+  list(rules);
+  recorded::read_rules(rules.values(), recorded::bound_state<K, State>, description.rules);
   return description;
 }
 
@@ -330,11 +333,13 @@ TEST_CASE("an index read from state selects a row, and is read itself") {
 
 TEST_CASE("invariants are recorded with the fields they read") {
   const K k = kind();
-  const Description d = describe([&](auto& r) {
-    r.invariant("one owner", [&](const State& s) {
-      return k.forall(cells, [&](Cell c) { return !s.line(c).valid || s.owner == K::Maybe<CellTag>(c); });
-    });
+  const recorded::Recorder constants;
+  InvariantList<K, State> list;
+  list.invariant("one owner", [&](const State& s) {
+    return k.forall(cells, [&](Cell c) { return !s.line(c).valid || s.owner == K::Maybe<CellTag>(c); });
   });
+  Description d;
+  recorded::read_invariants(list.values(), recorded::bound_state<K, State>, d.invariants);
   REQUIRE(d.invariants.size() == 1);
   CHECK(d.invariants.front().name == "one owner");
   CHECK(print(d.invariants.front().predicate) == "forall(cell: !line(cell).valid || owner == cell)");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -17,11 +18,34 @@ namespace lockstep {
 
 // Which rule fired, and for which members of its parameters' index types.
 struct Firing {
-  static constexpr std::size_t max_parameters = 4;
   std::uint16_t rule = 0;
   std::uint8_t parameter_count = 0;
-  std::array<std::uint8_t, max_parameters> parameters{};
+  std::array<std::uint8_t, max_parameters> parameters{};  // those that it lacks are 0
   bool operator==(const Firing&) const = default;
+};
+
+// Room to work in, which expanding states one after the other takes once.
+class Scratch {
+ public:
+  // Forgets what was in it where it has to grow.
+  void reserve(std::size_t bytes, std::size_t numbers) {
+    if (bytes > bytes_) {
+      room_.resize((bytes + sizeof(Line) - 1) / sizeof(Line));
+      bytes_ = bytes;
+    }
+    if (numbers > numbers_.size()) numbers_.resize(numbers);
+  }
+  // Aligned as a line of the first cache.
+  [[nodiscard]] std::byte* bytes() { return room_.front().bytes.data(); }
+  [[nodiscard]] std::uint32_t* numbers() { return numbers_.data(); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes;
+  };
+  std::size_t bytes_ = 0;
+  std::vector<Line> room_;
+  std::vector<std::uint32_t> numbers_;
 };
 
 // Successors, packed one after the other. Expanding appends, so an engine may gather those of many states.
@@ -42,19 +66,6 @@ class Successors {
     firings_[count_] = firing;
     return states_.data() + words_ * count_++;
   }
-  // Field by field, for the path of every transition.
-  template <class... Parameters>
-  void add(std::uint16_t rule, Parameters... parameters) {
-    static_assert(sizeof...(Parameters) <= Firing::max_parameters);
-    if (count_ == firings_.size()) [[unlikely]]
-      grow();
-    Firing& firing = firings_[count_++];
-    firing.rule = rule;
-    firing.parameter_count = static_cast<std::uint8_t>(sizeof...(Parameters));
-    std::size_t next = 0;
-    ((firing.parameters[next++] = parameters), ...);
-    while (next < Firing::max_parameters) firing.parameters[next++] = 0;
-  }
   // The words of the last `n` states added.
   [[nodiscard]] std::uint64_t* last(std::size_t n) { return states_.data() + (count_ - n) * words_; }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -64,6 +75,7 @@ class Successors {
   int violated = -1;                 // the first invariant that the last expanded state violates, or -1
   bool live = false;                 // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
+  Scratch scratch;                   // the expander's
 
  private:
   [[gnu::noinline]] void grow() {

@@ -108,7 +108,7 @@ typename Info::template Sizes<FullCapacities> sizes_of_launches(const Launches& 
   return sizes;
 }
 
-template <class Info, SystemEntry (*Entry)()>
+template <class Info>
 SystemEntry closed_system_entry() {
   SystemEntry entry;
   entry.name = Info::name;
@@ -118,7 +118,7 @@ SystemEntry closed_system_entry() {
   entry.runs_programs = false;
   entry.sizes = describe_sizes<Info>();
   entry.build_closed = [](const SystemOptions& options) -> std::unique_ptr<Model> {
-    const SystemEntry self = Entry();
+    const SystemEntry& self = find_system(Info::name);
     typename Info::template Sizes<FullCapacities> sizes;
     Info::default_sizes(sizes, variant_index(self, options.variant));
     apply_sizes(sizes, options, [](auto) { return false; });
@@ -131,7 +131,7 @@ SystemEntry closed_system_entry() {
   if constexpr (requires { Info::client; }) {
     entry.build_launched = [](std::shared_ptr<const Launches> launches,
                               const SystemOptions& options) -> std::unique_ptr<LaunchesModel> {
-      const SystemEntry self = Entry();
+      const SystemEntry& self = find_system(Info::name);
       const auto sizes = sizes_of_launches<Info>(*launches, self, options);
       if constexpr (compiles_small_states) {
         typename Info::template Sizes<CapacitiesAtMost<4>> small;
@@ -140,39 +140,6 @@ SystemEntry closed_system_entry() {
       return launched_model<Info>(sizes, self, options, std::move(launches));
     };
   }
-  entry.describe = [](const SystemOptions& options) {
-    using K = Recorded<typename Info::template Sizes<FullCapacities>>;
-    using Protocol = typename Info::template Closed<K>;
-    const SystemEntry self = Entry();
-    typename Info::template Sizes<FullCapacities> sizes;
-    Info::default_sizes(sizes, variant_index(self, options.variant));
-    apply_sizes(sizes, options, [](auto) { return false; });
-    recorded::Description description;
-    const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{});
-    recorded::RecordRules<K, typename Protocol::State> reader(description);
-    protocol.rules(reader);
-    protocol.invariants(reader);
-    const recorded::Recorder recorder;
-    typename Protocol::State state;
-    recorded::list_fields_of<K>(state, description.fields);
-    return description;
-  };
-  entry.describe_whole = [](std::shared_ptr<const Program>, const SystemOptions& options) {
-    using K = Recorded<typename Info::template Sizes<FullCapacities>>;
-    using Protocol = typename Info::template Closed<K>;
-    const SystemEntry self = Entry();
-    typename Info::template Sizes<FullCapacities> sizes;
-    Info::default_sizes(sizes, variant_index(self, options.variant));
-    apply_sizes(sizes, options, [](auto) { return false; });
-    recorded::WholeDescription whole;
-    const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{&whole.functions});
-    for (recorded::RigidFunction& function : whole.functions)
-      function.image.resize(static_cast<std::size_t>(extent_of(sizes, function.from)));
-    whole.value_low = ValueRange{}.low;
-    whole.value_high = ValueRange{}.high;
-    recorded::describe_system(protocol, protocol.kind(), whole);
-    return whole;
-  };
   return entry;
 }
 

@@ -253,22 +253,24 @@ class LaunchedModel final : public LaunchesModel {
 
   // Which claims a state breaks.
   struct Broken {
-    const State& state;
-    const LaunchRules& client;
     bool stale = false;
     bool lost = false;
-    template <class Predicate>
-    void invariant(std::string_view name, Predicate&& holds) {
-      const auto among = [&](const auto& names) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-      };
-      if (among(client.never_stale)) stale |= !Kind::truth(holds(state));
-      if (among(client.never_lost)) lost |= !Kind::truth(holds(state));
-    }
   };
+  [[nodiscard]] Broken broken_in(const State& state) const {
+    Broken broken;
+    for (const auto& claim : model_.engine().lists().invariants) {
+      const auto among = [&](const auto& names) {
+        return std::find(names.begin(), names.end(), claim.name) != names.end();
+      };
+      constexpr std::array<std::uint8_t, max_parameters> none{};
+      const auto fails = [&] { return !claim.predicate(&state, none.data()); };
+      if (among(client_.never_stale)) broken.stale |= fails();
+      if (among(client_.never_lost)) broken.lost |= fails();
+    }
+    return broken;
+  }
   void note_claims(const State& state, std::uint64_t* notes) const {
-    Broken broken{state, client_};
-    model_.system().invariants(broken);
+    const Broken broken = broken_in(state);
     const int launch = launch_at(launched::Notes::position(notes));
     for (std::size_t t = 0; t < launches_->observed.size(); ++t) {
       const LaunchTerm& term = launches_->observed[t];

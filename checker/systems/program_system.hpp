@@ -31,6 +31,9 @@ struct PlacementTable {
 };
 PlacementTable place(const Program& program);
 
+// What the rigid functions of a machine (machine.hpp, named_machine) are for a placed program.
+std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement);
+
 // Throws BadInput where a program needs more than the built state holds, or does what memory systems do not
 // run.
 void check_capacity(const Program& program, const PlacementTable& placement,
@@ -162,69 +165,8 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
   return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
 }
 
-// What the rigid functions of a machine (machine.hpp, named_machine) are for a placed program.
-std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement);
-
-// The system with the threads of a program, as trees, at the sizes that build_program_model would give it.
+// The registry's entry for a memory system.
 template <class Info>
-recorded::WholeDescription describe_program_system(std::shared_ptr<const Program> program,
-                                                   const SystemOptions& options, const SystemEntry& entry) {
-  using K = Recorded<typename Info::template Sizes<FullCapacities>>;
-  using Sys = System<Info, K>;
-  const PlacementTable placement = place(*program);
-  const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), named_machine<K>(), program,
-                   fault_mask(entry, options.faults), variant_index(entry, options.variant), true);
-  recorded::WholeDescription whole;
-  const ValueRange values = options.value_range.value_or(values_of(*program));
-  whole.value_low = values.low;
-  whole.value_high = values.high;
-  whole.functions = rigid_functions(placement);
-  recorded::describe_system(system, system.kind(), whole);
-  using State = typename Sys::State;
-  for (std::size_t t = 0; t < program->threads.size(); ++t) {
-    auto& registers = whole.final_registers.emplace_back();
-    for (std::size_t r = 0; r < program->threads[t].registers.size(); ++r) {
-      registers.push_back(recorded::record_expression<K, State>([&](const State& s) {
-        return s.context(K::template constant<ThreadTag>(static_cast<int>(t)))
-            .registers(K::template constant<RegisterTag>(static_cast<int>(r)));
-      }));
-    }
-  }
-  for (const Location& location : program->locations) {
-    whole.final_locations.push_back(recorded::record_expression<K, State>(
-        [&](const State& s) { return system.final_value(s, location); }));
-  }
-  whole.program = std::move(program);
-  return whole;
-}
-
-// The memory system's rules as trees, at two members of every index type.
-template <class Info>
-recorded::Description describe_memory(const SystemOptions& options, const SystemEntry& entry) {
-  using Sizes = typename Info::template Sizes<FullCapacities>;
-  using K = Recorded<Sizes>;
-  using Memory = typename Info::template Memory<K>;
-  const int variant = variant_index(entry, options.variant);
-  Sizes sizes;
-  sizes.visit([]<class Tag>(Tag, int& size) { size = std::min(2, Tag::capacity); });
-  Info::default_sizes(sizes, variant);
-  apply_sizes(sizes, options, [](auto) { return false; });
-  const K k(sizes);
-  const Machine<K> machine = named_machine<K>();
-  recorded::Description description;
-  const Memory memory{k, machine, fault_mask(entry, options.faults), variant};
-  recorded::RecordRules<K, typename Memory::State> reader(description);
-  memory.rules(reader);
-  memory.invariants(reader);
-  const recorded::Recorder recorder;
-  typename Memory::State state;
-  recorded::list_fields_of<K>(state, description.fields);
-  return description;
-}
-
-// The registry's entry for a memory system. `Entry` is the function that returns it, for looking up the
-// entry's own variants and faults when a model is built.
-template <class Info, SystemEntry (*Entry)()>
 SystemEntry program_system_entry() {
   SystemEntry entry;
   entry.name = Info::name;
@@ -233,11 +175,7 @@ SystemEntry program_system_entry() {
   entry.variants = Info::variants;
   entry.sizes = describe_sizes<Info>();
   entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
-    return build_program_model<Info>(std::move(program), options, Entry());
-  };
-  entry.describe = [](const SystemOptions& options) { return describe_memory<Info>(options, Entry()); };
-  entry.describe_whole = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
-    return describe_program_system<Info>(std::move(program), options, Entry());
+    return build_program_model<Info>(std::move(program), options, find_system(Info::name));
   };
   return entry;
 }

@@ -23,6 +23,10 @@ std::vector<std::pair<int, SystemEntry (*)()>>& registered() {
   static std::vector<std::pair<int, SystemEntry (*)()>> all;
   return all;
 }
+std::map<std::string_view, SystemDescriptions>& registered_descriptions() {
+  static std::map<std::string_view, SystemDescriptions> all;
+  return all;
+}
 
 }  // namespace
 
@@ -30,11 +34,26 @@ RegisteredSystem::RegisteredSystem(int place, SystemEntry (*entry)()) {
   registered().emplace_back(place, entry);
 }
 
+RegisteredDescriptions::RegisteredDescriptions(std::string_view system, SystemDescriptions descriptions) {
+  registered_descriptions().emplace(system, descriptions);
+}
+
 std::span<const SystemEntry> systems() {
   static const std::vector<SystemEntry> entries = [] {
     std::sort(registered().begin(), registered().end());
     std::vector<SystemEntry> all;
-    for (const auto& [place, entry] : registered()) all.push_back(entry());
+    for (const auto& [place, make] : registered()) {
+      SystemEntry entry = make();
+      const bool twice =
+          std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name == entry.name; });
+      if (twice) throw BadInput(fmt::format("two systems are called '{}'", entry.name), "rename one of them");
+      if (const auto found = registered_descriptions().find(entry.name);
+          found != registered_descriptions().end()) {
+        entry.describe = found->second.describe;
+        entry.describe_whole = found->second.describe_whole;
+      }
+      all.push_back(entry);
+    }
     return all;
   }();
   return entries;

@@ -1,7 +1,7 @@
 // The systems that Lockstep knows, by name, and how to build a model of one.
 //
-// Each system is compiled in a translation unit of its own (checker/systems/NAME.cpp), which hands over a
-// SystemEntry and registers it.
+// A system is a header under spec/ with a struct Info. The build makes translation units of it, one for each
+// value kind (cmake/systems.cmake), which register themselves.
 #pragma once
 
 #include <cstdint>
@@ -83,6 +83,15 @@ std::span<const SystemEntry> systems();
 // One of static storage in the system's translation unit puts the system on that list; `place` orders it.
 struct RegisteredSystem {
   RegisteredSystem(int place, SystemEntry (*entry)());
+};
+
+// Likewise what the translation unit of its trees knows.
+struct SystemDescriptions {
+  decltype(SystemEntry::describe) describe = nullptr;
+  decltype(SystemEntry::describe_whole) describe_whole = nullptr;
+};
+struct RegisteredDescriptions {
+  RegisteredDescriptions(std::string_view system, SystemDescriptions descriptions);
 };
 
 // Throws BadInput with the nearest name.

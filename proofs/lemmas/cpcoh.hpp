@@ -61,12 +61,12 @@ struct Lemmas {
 
   template <class V>
   void packets(V& v) const {
-    v.invariant("a kernel without labels has none, and is no host access", [&](const State& s) {
+    v.invariant("a kernel without labels has none, and is no host access", [=, this](const State& s) {
       return implies(s.unlabelled, !s.host && !p.labelled(s) && s.phase != Phase::labelling);
     });
     v.invariant("after the end of a kernel without labels its boundary follows",
                 [](const State& s) { return implies(s.phase == Phase::finishing, s.unlabelled); });
-    v.invariant("a host access goes by its mode alone", [&](const State& s) {
+    v.invariant("a host access goes by its mode alone", [=, this](const State& s) {
       return p.k.forall(structures, [&](Structure d) {
         return p.k.forall(chiplets, [&](Chiplet c) {
           return p.k.forall(

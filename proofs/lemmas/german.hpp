@@ -17,7 +17,7 @@ struct Lemmas {
   template <class V>
   void lemmas(V& v) const {
     const auto each = [&](std::string_view name, auto claim) {
-      v.invariant(name, [&, claim](const State& s) {
+      v.invariant(name, [this, claim](const State& s) {
         return p.k.forall(nodes, [&](Node i) { return claim(s, s.node(i)); });
       });
     };
@@ -28,7 +28,7 @@ struct Lemmas {
     each("an exclusive copy or grant has been noted", [](const State& s, const PerNode& n) {
       return s.exclusive_granted || (n.copy != Permission::exclusive && n.grant != Grant::exclusive);
     });
-    v.invariant("beside an exclusive grant the home knows no other node", [&](const State& s) {
+    v.invariant("beside an exclusive grant the home knows no other node", [=, this](const State& s) {
       return p.k.forall(nodes, [&](Node i) {
         return p.k.forall(nodes, [&](Node j) {
           return !s.exclusive_granted || i == j || !s.node(i).sharer || !s.node(j).sharer;

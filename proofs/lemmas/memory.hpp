@@ -92,7 +92,7 @@ struct MemoryClaims {
  private:
   template <class V, class Tag, class Claim>
   void each(V& v, std::string_view name, Tag tag, Claim claim) const {
-    v.invariant(name, [&, claim](const State& s) {
+    v.invariant(name, [=, this](const State& s) {
       return k().forall(tag, [&](const auto& i) { return claim(s, s.system.memory, i); });
     });
   }

@@ -4,7 +4,7 @@
 #include "checker/systems/closed_system.hpp"
 #include "proofs/lemmas/cpcoh.hpp"
 #include "proofs/proof_system.hpp"
-#include "proofs/systems/systems.hpp"
+#include "proofs/registry.hpp"
 
 namespace lockstep {
 
@@ -41,11 +41,13 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
       explored, any_size);
 }
 
-}  // namespace
-
-ProofEntry cpcoh_proof() {
+ProofEntry entry() {
   return {"cpcoh", "whatever a running kernel or the host may read is current, and no dirty word is lost",
           "any number of chiplets, structures and words, and any lines", build};
 }
+
+const RegisteredProof registered(cpcoh::Info::place, entry);
+
+}  // namespace
 
 }  // namespace lockstep

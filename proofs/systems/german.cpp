@@ -4,7 +4,7 @@
 #include "checker/systems/sizes.hpp"
 #include "proofs/lemmas/german.hpp"
 #include "proofs/proof_system.hpp"
-#include "proofs/systems/systems.hpp"
+#include "proofs/registry.hpp"
 
 namespace lockstep {
 
@@ -36,11 +36,13 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
       sizes, any_size);
 }
 
-}  // namespace
-
-ProofEntry german_proof() {
+ProofEntry entry() {
   return {"german", "an exclusive copy is the only copy, and every copy is current",
           "any number of nodes and of data values", build};
 }
+
+const RegisteredProof registered(german::Info::place, entry);
+
+}  // namespace
 
 }  // namespace lockstep

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "proofs/open_system.hpp"
-#include "proofs/systems/systems.hpp"
+#include "proofs/registry.hpp"
 
 namespace lockstep {
 
@@ -27,10 +27,12 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
        .amounts = 3});
 }
 
-}  // namespace
-
-ProofEntry halcone_proof() {
+ProofEntry entry() {
   return {"halcone", "every read returns the value of the write that its logical time selects", "", build};
 }
+
+const RegisteredProof registered(halcone::Info::place, entry);
+
+}  // namespace
 
 }  // namespace lockstep

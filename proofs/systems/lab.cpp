@@ -1,11 +1,13 @@
 #include "proofs/lemmas/lab.hpp"
 
 #include "proofs/open_system.hpp"
-#include "proofs/systems/systems.hpp"
+#include "proofs/registry.hpp"
 
 namespace lockstep {
 
-ProofEntry lab_proof() {
+namespace {
+
+ProofEntry entry() {
   return {"lab", "memory, messages and buffers together hold exactly the updates that were issued", "",
           [](const SystemOptions& options, bool any_size) {
             return build_memory_proof<lab::Info, lab::History, lab::Lemmas>(
@@ -13,5 +15,9 @@ ProofEntry lab_proof() {
                 {.proved = Watch::sum, .explored = Watch::parity, .words = symbolic::Words::numbers});
           }};
 }
+
+const RegisteredProof registered(lab::Info::place, entry);
+
+}  // namespace
 
 }  // namespace lockstep

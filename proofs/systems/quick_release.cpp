@@ -1,7 +1,7 @@
 #include "proofs/lemmas/quick_release.hpp"
 
 #include "proofs/open_system.hpp"
-#include "proofs/systems/systems.hpp"
+#include "proofs/registry.hpp"
 
 namespace lockstep {
 
@@ -12,11 +12,13 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
       find_system(quick_release::Info::name), options, any_size);
 }
 
-}  // namespace
-
-ProofEntry quick_release_proof() {
+ProofEntry entry() {
   return {"quick-release", "a release leaves no older copy that its scope may read, in a cache or in flight",
           "", build};
 }
+
+const RegisteredProof registered(quick_release::Info::place, entry);
+
+}  // namespace
 
 }  // namespace lockstep

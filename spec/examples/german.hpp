@@ -85,6 +85,9 @@ struct Protocol {
     BOOST_DESCRIBE_CLASS(State, (),
                          (node, exclusive_granted, current_request, current_node, memory, auxiliary), (), ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
+  using Start = StartList<K, State>;
 
   K k;
   std::uint32_t fault_bits = 0;
@@ -94,7 +97,6 @@ struct Protocol {
     return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
   }
 
-  template <class Start>
   void start(Start& s) const {
     s.start(over(values), [](State& state, Data d) {
       state.memory = d;
@@ -102,7 +104,6 @@ struct Protocol {
     });
   }
 
-  template <class Rules>
   void rules(Rules& r) const {
     r.rule(
         {.name = "stores", .unit = "node", .fairness = Fairness::optional}, over(nodes, values),
@@ -128,7 +129,7 @@ struct Protocol {
         [](const State& s, Node i) {
           return s.current_request == Request::none && s.node(i).request != Request::none;
         },
-        [&](State& s, Node i) {
+        [=, this](State& s, Node i) {
           s.current_request = s.node(i).request;
           s.current_node = i;
           s.node(i).request = Request::none;
@@ -150,7 +151,7 @@ struct Protocol {
         [](const State& s, Node i) {
           return s.node(i).grant == Grant::invalidate && !s.node(i).acknowledgement;
         },
-        [&](State& s, Node i) {
+        [=, this](State& s, Node i) {
           auto& node = s.node(i);
           node.grant = Grant::none;
           node.acknowledgement = true;
@@ -164,7 +165,7 @@ struct Protocol {
         [](const State& s, Node i) {
           return s.node(i).acknowledgement && s.current_request != Request::none;
         },
-        [&](State& s, Node i) {
+        [=, this](State& s, Node i) {
           auto& node = s.node(i);
           node.acknowledgement = false;
           node.sharer = false;
@@ -180,7 +181,7 @@ struct Protocol {
           return s.current_request == Request::shared && s.current_node == MaybeNode(i) &&
                  s.node(i).grant == Grant::none && !s.exclusive_granted;
         },
-        [&](State& s, Node i) {
+        [=, this](State& s, Node i) {
           s.node(i).grant = Grant::shared;
           s.node(i).grant_data = s.memory;
           if (!fault(FaultName::forget_sharer)) s.node(i).sharer = true;
@@ -188,14 +189,14 @@ struct Protocol {
         });
     r.rule(
         {.name = "grants the exclusive copy", .unit = "home"}, over(nodes),
-        [&](const State& s, Node i) {
+        [=, this](const State& s, Node i) {
           const Bool alone = fault(FaultName::grant_without_invalidating)
                                  ? Bool(true)
                                  : k.forall(nodes, [&](Node j) { return !s.node(j).sharer; });
           return s.current_request == Request::exclusive && s.current_node == MaybeNode(i) &&
                  s.node(i).grant == Grant::none && !s.exclusive_granted && alone;
         },
-        [&](State& s, Node i) {
+        [=, this](State& s, Node i) {
           s.node(i).grant = Grant::exclusive;
           s.node(i).grant_data = s.memory;
           s.node(i).sharer = true;
@@ -212,9 +213,8 @@ struct Protocol {
         [](State& s, Node i) { receive(s.node(i), Permission::exclusive); });
   }
 
-  template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("an exclusive copy is the only copy", [&](const State& s) {
+    v.invariant("an exclusive copy is the only copy", [=, this](const State& s) {
       return k.forall(nodes, [&](Node i) {
         return k.forall(nodes, [&](Node j) {
           return i == j || s.node(i).copy != Permission::exclusive || s.node(j).copy == Permission::invalid;
@@ -223,7 +223,7 @@ struct Protocol {
     });
     v.invariant("memory is current unless a copy is exclusive",
                 [](const State& s) { return s.exclusive_granted || s.memory == s.auxiliary; });
-    v.invariant("every copy is current", [&](const State& s) {
+    v.invariant("every copy is current", [=, this](const State& s) {
       return k.forall(nodes, [&](Node i) {
         return s.node(i).copy == Permission::invalid || s.node(i).data == s.auxiliary;
       });
@@ -250,6 +250,7 @@ struct Protocol {
 struct Info {
   static constexpr std::string_view name = "german";
   static constexpr std::string_view what = "German's directory protocol, the tutorial's example (FMCAD 2004)";
+  static constexpr int place = 90;  // among the systems, where people read of them
   static constexpr auto& faults = german::faults;
   static constexpr std::array variants{Variant{"default", "the only one"}};
   template <class Capacities>

@@ -42,10 +42,21 @@ struct ValueOutOfRange {
   ValueRange range;
 };
 
+// Closures of every Concrete kind, whatever its sizes, pass values alike: engines that read them compile
+// once.
+struct ConcreteErased {
+  using Member = std::uint8_t;
+  using Truth = bool;
+  struct Type {};
+  using Channel = void;
+  static constexpr bool decides = true;
+};
+
 template <class SizesType>
 class Concrete {
  public:
   using Sizes = SizesType;
+  using Erased = ConcreteErased;
 
   Sizes sizes{};
   ValueRange value_range{};
@@ -424,6 +435,30 @@ class Concrete {
 
   // What an engine may do and a protocol may not: look at the truth of a Bool.
   static constexpr bool truth(Bool b) { return b.v; }
+
+  // ---- as closures without types pass them (rules.hpp)
+  // -----------------------------------------------------
+
+  template <class Tag>
+  static constexpr Ix<Tag> member(std::uint8_t m) {
+    return {m};
+  }
+  template <class Tag>
+  static constexpr Erased::Type parameter_type() {
+    return {};
+  }
+  static constexpr bool erased(Bool b) { return b.v; }
+  template <int Low, int High>
+  static constexpr int erased(Int<Low, High> n) {
+    return n.v;
+  }
+  // The head of a channel, taken away.
+  template <class Row, class Slot>
+  static constexpr Row consume(Fifo<Row, Slot>& fifo) {
+    const Row message = fifo.head();
+    pop(fifo);
+    return message;
+  }
 };
 
 }  // namespace lockstep

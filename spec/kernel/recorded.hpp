@@ -390,10 +390,20 @@ class Scalar {
 
 }  // namespace recorded
 
+// Closures of every Recorded kind pass expressions: what reads them compiles once.
+struct RecordedErased {
+  using Member = recorded::Expression;
+  using Truth = recorded::Expression;
+  using Type = recorded::Type;
+  using Channel = recorded::Path;
+  static constexpr bool decides = false;
+};
+
 template <class SizesType>
 class Recorded {
  public:
   using Sizes = SizesType;
+  using Erased = RecordedErased;
   using Expression = recorded::Expression;
   using Op = recorded::Op;
 
@@ -800,6 +810,28 @@ class Recorded {
     return Ix<Tag>(recorded::make(Op::parameter, type_of<Tag>(), {}, name));
   }
 
+  // ---- as closures without types pass them (rules.hpp)
+  // -----------------------------------------------------
+
+  template <class Tag>
+  static Ix<Tag> member(const Expression& m) {
+    return Ix<Tag>(m);
+  }
+  template <class Tag>
+  static recorded::Type parameter_type() {
+    return type_of<Tag>();
+  }
+  static Expression erased(const Bool& b) { return b.value(); }
+  // The head of a channel. That it is taken away is the trigger's to say.
+  template <class Row, class Slot>
+  static const Row& consume(Fifo<Row, Slot>& fifo) {
+    return fifo.message();
+  }
+  template <class Row, class Slot>
+  static recorded::Path channel(const Fifo<Row, Slot>& fifo) {
+    return fifo.path();
+  }
+
   template <class X>
   static recorded::Declaration declare() {
     if constexpr (Described<X>) {
@@ -917,107 +949,34 @@ void list_fields_of(State& state, std::vector<std::string>& fields) {
   list_fields<K>(state, {}, fields);
 }
 
-// Reads the rules of a protocol as trees. `State` is the protocol's state under `K`.
-template <ValueKind K, class State>
-class RecordRules {
- public:
-  explicit RecordRules(Description& description) : description_(description) {}
-
-  template <class... Tags, class Guard, class Action>
-  void rule(const Rule& rule, Over<Tags...>, Guard&& guard, Action&& action) {
-    record<Tags...>(
-        rule, [](State&, const auto&...) { return Path{}; },
-        [&](State& s, const auto&... i) { return typename K::Bool(guard(std::as_const(s), i...)); },
-        [&](State& s, const auto&... i) { action(s, i...); });
-  }
-  template <class... Tags, class Guard, class Matters, class Action>
-  void deferrable(const Rule& r, Over<Tags...> parameters, Guard&& guard, Matters&&, Action&& action) {
-    rule(r, parameters, guard, action);
-  }
-  // The message is the head of the channel; firing consumes it, which the trigger says for itself.
-  template <class... Tags, class Channel, class Guard, class Action, class... Unseen>
-  void triggered(const Rule& rule, Over<Tags...>, Channel&& channel, Guard&& guard, Action&& action,
-                 Unseen&&...) {
-    record<Tags...>(
-        rule, [&](State& s, const auto&... i) { return channel(s, i...).path(); },
-        [&](State& s, const auto&... i) {
-          auto& queue = channel(s, i...);
-          return !queue.empty() && typename K::Bool(guard(std::as_const(s), i..., queue.head()));
-        },
-        [&](State& s, const auto&... i) { action(s, i..., channel(s, i...).message()); });
-  }
-  template <class Counter, class Case>
-  void split(Counter&&, int cases, Case&& one) {
-    for (int i = 0; i < cases; ++i) one(i);
-  }
-  template <class Predicate>
-  void invariant(std::string_view name, Predicate&& predicate) {
-    Recorder recorder;
-    recorder.begin_guard();
-    State state;
-    K::bind_to(state, {});
-    RecordedInvariant invariant;
-    invariant.name = name;
-    // Local variables of an invariant may be assigned; fields may not.
-    invariant.predicate = typename K::Bool(predicate(std::as_const(state))).value();
-    collect_reads(invariant.predicate, invariant.reads);
-    description_.invariants.push_back(std::move(invariant));
-  }
-
- private:
-  template <class... Tags, class Trigger, class Guard, class Action>
-  void record(const Rule& rule, Trigger&& trigger, Guard&& guard, Action&& action) {
-    RecordedRule recorded;
-    recorded.name = rule.name;
-    recorded.unit = rule.unit;
-    recorded.source = rule.source;
-    recorded.fairness = rule.fairness;
-    recorded.urgency = rule.urgency;
-    recorded.parameters = {std::string(Tags::name)...};
-    recorded.instruction = rule.instruction;
-    recorded.thread = rule.thread;
-    Recorder recorder;
-    State state;
-    K::bind_to(state, {});
-    // Braces, unlike a call's parentheses, evaluate from left to right.
-    const std::tuple<typename K::template Ix<Tags>...> parameters{
-        K::template variable<Tags>(recorder.fresh(Tags::name))...};
-    std::apply(
-        [&](const auto&... i) {
-          recorder.begin_guard();
-          recorded.trigger = trigger(state, i...);
-          recorded.guard = guard(state, i...).value();
-          recorder.end_guard();
-          action(state, i...);
-        },
-        parameters);
-    recorded.action = recorder.take_action();
-    recorded.problems = recorder.take_problems();
-    collect_reads(recorded.guard, recorded.reads);
-    collect_accesses(recorded.action, recorded.reads, recorded.writes);
-    if (!recorded.trigger.empty()) recorded.writes.insert(print(recorded.trigger));
-    check_laws(recorded);
-    description_.rules.push_back(std::move(recorded));
-  }
-  Description& description_;
-};
-
-// Reads the families of initial states.
+// Makes a state whose fields know their access paths.
+using MakeState = std::function<std::shared_ptr<void>()>;
 template <class K, class State>
-struct RecordStarts {
-  std::vector<RecordedStart>& starts;
+std::shared_ptr<void> bound_state() {
+  auto state = std::make_shared<State>();
+  K::bind_to(*state, {});
+  return state;
+}
 
-  template <class... Tags, class Action>
-  void start(Over<Tags...>, Action&& action) {
-    Recorder recorder;
-    State state;
-    K::bind_to(state, {});
-    const std::tuple<typename K::template Ix<Tags>...> parameters{
-        K::template variable<Tags>(recorder.fresh(Tags::name))...};
-    std::apply([&](const auto&... i) { action(state, i...); }, parameters);
-    starts.push_back({{std::string(Tags::name)...}, recorder.take_action()});
-  }
-};
+// Reads lists of rules, of invariants and of initial states as trees.
+void read_rules(const std::vector<RuleValue<RecordedErased>>& rules, const MakeState& make_state,
+                std::vector<RecordedRule>& out);
+void read_invariants(const std::vector<InvariantValue<RecordedErased>>& invariants,
+                     const MakeState& make_state, std::vector<RecordedInvariant>& out);
+void read_starts(const std::vector<StartValue<RecordedErased>>& starts, const MakeState& make_state,
+                 std::vector<RecordedStart>& out);
+
+// The rules and invariants of a system or a part of one, which lists them with rules(r) and invariants(v).
+template <class K, class State, class System>
+void describe_rules(const System& system, const K& k, Description& description) {
+  const Recorder constants;  // which a system may make between its rules
+  RuleList<K, State> rules(k);
+  system.rules(rules);
+  read_rules(rules.values(), bound_state<K, State>, description.rules);
+  InvariantList<K, State> invariants;
+  system.invariants(invariants);
+  read_invariants(invariants.values(), bound_state<K, State>, description.invariants);
+}
 
 // What f(state) computes, and what it does.
 template <class K, class State, class F>
@@ -1046,17 +1005,13 @@ void describe_system(const System& system, const K& k, WholeDescription& whole) 
   auto sizes = k.sizes;
   sizes.visit([&]<class Tag>(Tag, int& size) { whole.extents[std::string(Tag::name)] = size; });
   whole.state = K::template declare<State>();
-  RecordRules<K, State> reader(whole);
-  system.rules(reader);
-  system.invariants(reader);
-  if constexpr (requires { system.assertions(reader); }) {
-    Description assertions;
-    RecordRules<K, State> asserted(assertions);
-    system.assertions(asserted);
-    whole.assertions = std::move(assertions.invariants);
-  }
-  RecordStarts<K, State> starts{whole.starts};
+  describe_rules<K, State>(system, k, whole);
+  InvariantList<K, State> assertions;
+  if constexpr (requires { system.assertions(assertions); }) system.assertions(assertions);
+  read_invariants(assertions.values(), bound_state<K, State>, whole.assertions);
+  StartList<K, State> starts(k);
   system.start(starts);
+  read_starts(starts.values(), bound_state<K, State>, whole.starts);
   whole.restore = record_block<K, State>([&](State& s) { system.restore(s); });
   whole.proper_end =
       record_expression<K, State>([&](const State& s) { return typename K::Bool(system.proper_end(s)); });

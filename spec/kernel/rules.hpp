@@ -1,9 +1,10 @@
 // Rules: guarded actions with parameters over index types, performed by a unit of the hardware.
 //
-// A protocol lists its rules by calling these on whatever reader it is given; the reader decides what a rule
-// becomes (an explored transition, an expression tree, ...):
+// A protocol's rules are a list of values, which every reader walks: name, unit, source, fairness,
+// parameters, trigger, guard and action. A variant's or fault's rules are in the list or they are not. A
+// closure exists once for each value kind, and what calls it is emitted once, out of line.
 //   rule(rule, parameters, guard, action)
-//     spontaneous; see also rule_where_unseen
+//     spontaneous; see also the overload with `unseen`
 //   triggered(rule, parameters, channel, guard, action)
 //     consumes the head of a channel, which is its message
 //   triggered(..., action, unseen)
@@ -13,8 +14,15 @@
 //     that is asked to reduce puts it off until then
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "spec/kernel/index.hpp"
 #include "spec/program/program.hpp"
@@ -65,71 +73,467 @@ constexpr Over<Tags...> over(Tags...) {
   return {};
 }
 
-// Lists a spontaneous rule that is a delivery (Reductions::links), of urgency `local` where `unseen` holds
-// and of none elsewhere. That concerns only the reader that takes urgent rules.
-template <class Reader, class Parameters, class Guard, class Action, class Unseen>
-void rule_where_unseen(Reader& reader, const Rule& rule, Parameters parameters, Guard&& guard,
-                       Action&& action, Unseen&& unseen) {
-  if constexpr (requires { reader.rule(rule, parameters, guard, action, unseen); }) {
-    reader.rule(rule, parameters, guard, action, unseen);
-  } else {
-    reader.rule(rule, parameters, guard, action);
-  }
-}
+// ---- closures without their types
+// --------------------------------------------------------------------------
+//
+// A kind K says in K::Erased how its values pass where a closure's own types are forgotten:
+//   Member   a member of some index type (K::member<Tag>(m) is the Ix<Tag>)
+//   Truth    what a guard yields (K::erased(b) makes it of a Bool)
+//   Type     what a reader knows of a parameter's index type (K::parameter_type<Tag>())
+//   decides  whether a guard's truth is known at once; its reader then looks at many instances in one call
 
-// Presents the rules of a part of a larger state: a memory system inside a machine with threads.
-// `Part` is a callable state -> part, for const and non-const states.
-template <class Reader, class Part>
-class RulesOfPart {
+inline constexpr std::size_t max_parameters = 4;
+
+// A predicate on a state, over members of index types.
+template <class Erased>
+class ErasedGuard {
  public:
-  RulesOfPart(Reader& reader, Part part) : reader_(reader), part_(part) {}
+  using Member = typename Erased::Member;
+  using Truth = typename Erased::Truth;
+  using Members = std::array<Member, max_parameters>;
 
-  template <class... Tags, class Guard, class Action>
-  void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
-    reader_.rule(
-        rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
-        [&](auto& s, auto... i) { action(part_(s), i...); });
+  ErasedGuard() = default;
+  // `f(state, members)`, with members as in Member*.
+  template <class K, class State, class F>
+  static ErasedGuard of(F f) {
+    ErasedGuard guard;
+    guard.closure_ = std::make_shared<const F>(std::move(f));
+    if constexpr (Erased::decides) {
+      guard.scan_ = [](const void* closure, const void* state, const Members* instances, std::uint32_t first,
+                       std::uint32_t count, std::uint32_t* out) {
+        const F& self = *static_cast<const F*>(closure);
+        const State& s = *static_cast<const State*>(state);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          *out = first + i;
+          out += K::erased(self(s, instances[i].data())) ? 1 : 0;
+        }
+        return out;
+      };
+    } else {
+      guard.holds_ = [](const void* closure, const void* state, const Member* members) -> Truth {
+        return K::erased((*static_cast<const F*>(closure))(*static_cast<const State*>(state), members));
+      };
+    }
+    return guard;
   }
-  template <class... Tags, class Guard, class Action, class Unseen>
-  void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action, Unseen&& unseen) {
-    rule_where_unseen(
-        reader_, rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
-        [&](auto& s, auto... i) { action(part_(s), i...); },
-        [&](const auto& s, auto... i) { return unseen(part_(s), i...); });
+  explicit operator bool() const { return closure_ != nullptr; }
+
+  [[nodiscard]] Truth operator()(const void* state, const Member* members) const requires(!Erased::decides) {
+    return holds_(closure_.get(), at(state), members);
   }
-  template <class... Tags, class Channel, class Guard, class Action>
-  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
-                 Action&& action) {
-    reader_.triggered(
-        rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
-        [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
-        [&](auto& s, auto... rest) { action(part_(s), rest...); });
+  // `members` as many as a rule may have.
+  [[nodiscard]] bool operator()(const void* state, const Member* members) const requires(Erased::decides) {
+    Members one;
+    std::copy_n(members, max_parameters, one.begin());
+    std::uint32_t found;
+    return scan_(closure_.get(), at(state), &one, 0, 1, &found) != &found;
   }
-  template <class... Tags, class Channel, class Guard, class Action, class Unseen>
-  void triggered(const Rule& rule, Over<Tags...> parameters, Channel&& channel, Guard&& guard,
-                 Action&& action, Unseen&& unseen) {
-    reader_.triggered(
-        rule, parameters, [&](auto& s, auto... i) -> auto& { return channel(part_(s), i...); },
-        [&](const auto& s, auto... rest) { return guard(part_(s), rest...); },
-        [&](auto& s, auto... rest) { action(part_(s), rest...); },
-        [&](const auto& s, auto... rest) { return unseen(part_(s), rest...); });
+  // Writes first + i for each of `count` instances i for which it holds; returns the end of what it wrote.
+  // There has to be room for one more than are written.
+  std::uint32_t* scan(const void* state, const Members* instances, std::uint32_t first, std::uint32_t count,
+                      std::uint32_t* out) const requires(Erased::decides) {
+    return scan_(closure_.get(), at(state), instances, first, count, out);
   }
-  template <class... Tags, class Guard, class Matters, class Action>
-  void deferrable(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Matters&& matters,
-                  Action&& action) {
-    reader_.deferrable(
-        rule, parameters, [&](const auto& s, auto... i) { return guard(part_(s), i...); },
-        [&](const auto& s, auto... i) { return matters(part_(s), i...); },
-        [&](auto& s, auto... i) { action(part_(s), i...); });
-  }
-  template <class Predicate>
-  void invariant(std::string_view name, Predicate&& predicate) {
-    reader_.invariant(name, [&](const auto& s) { return predicate(part_(s)); });
+  // The same predicate on a larger state, of which its own is the part at `offset` bytes.
+  [[nodiscard]] ErasedGuard within(std::size_t offset) const {
+    ErasedGuard whole = *this;
+    whole.offset_ += offset;
+    return whole;
   }
 
  private:
-  Reader& reader_;
-  Part part_;
+  [[nodiscard]] const void* at(const void* state) const {
+    return static_cast<const std::byte*>(state) + offset_;
+  }
+
+  using Scan = std::uint32_t* (*)(const void*, const void*, const Members*, std::uint32_t, std::uint32_t,
+                                  std::uint32_t*);
+  using Holds = Truth (*)(const void*, const void*, const Member*);
+  std::shared_ptr<const void> closure_;
+  std::size_t offset_ = 0;
+  std::conditional_t<Erased::decides, Scan, std::nullptr_t> scan_{};
+  std::conditional_t<Erased::decides, std::nullptr_t, Holds> holds_{};
+};
+
+// What is done to a state, over members of index types.
+template <class Erased>
+class ErasedAction {
+ public:
+  using Member = typename Erased::Member;
+
+  ErasedAction() = default;
+  template <class State, class F>
+  static ErasedAction of(F f) {
+    ErasedAction action;
+    action.closure_ = std::make_shared<const F>(std::move(f));
+    action.act_ = [](const void* closure, void* state, const Member* members) {
+      (*static_cast<const F*>(closure))(*static_cast<State*>(state), members);
+    };
+    return action;
+  }
+  void operator()(void* state, const Member* members) const {
+    act_(closure_.get(), static_cast<std::byte*>(state) + offset_, members);
+  }
+  [[nodiscard]] ErasedAction within(std::size_t offset) const {
+    ErasedAction whole = *this;
+    whole.offset_ += offset;
+    return whole;
+  }
+
+ private:
+  std::shared_ptr<const void> closure_;
+  std::size_t offset_ = 0;
+  void (*act_)(const void*, void*, const Member*) = nullptr;
+};
+
+// The channel whose head a rule consumes, for kinds that want to know (K::Erased::Channel).
+template <class Erased>
+class ErasedChannel {
+ public:
+  using Member = typename Erased::Member;
+  using Channel = typename Erased::Channel;
+  ErasedChannel() = default;
+  template <class K, class State, class F>
+  static ErasedChannel of(F f) {
+    ErasedChannel channel;
+    channel.closure_ = std::make_shared<const F>(std::move(f));
+    channel.which_ = [](const void* closure, void* state, const Member* members) -> Channel {
+      return K::channel((*static_cast<const F*>(closure))(*static_cast<State*>(state), members));
+    };
+    return channel;
+  }
+  explicit operator bool() const { return closure_ != nullptr; }
+  [[nodiscard]] Channel operator()(void* state, const Member* members) const {
+    return which_(closure_.get(), static_cast<std::byte*>(state) + offset_, members);
+  }
+  [[nodiscard]] ErasedChannel within(std::size_t offset) const {
+    ErasedChannel whole = *this;
+    whole.offset_ += offset;
+    return whole;
+  }
+
+ private:
+  std::shared_ptr<const void> closure_;
+  std::size_t offset_ = 0;
+  Channel (*which_)(const void*, void*, const Member*) = nullptr;
+};
+
+template <class Erased>
+struct RuleParameter {
+  std::string_view name;  // of the index type
+  int extent = 0;
+  typename Erased::Type type{};
+};
+
+// One rule, as a value. Those of its closures that read or change a state take its address.
+template <class Erased>
+struct RuleValue {
+  Rule rule;
+  std::vector<RuleParameter<Erased>> parameters;
+  ErasedGuard<Erased> guard;
+  ErasedAction<Erased> action;
+  ErasedChannel<Erased> trigger;  // of a triggered rule
+  ErasedGuard<Erased> unseen;     // none: everywhere
+  ErasedGuard<Erased> matters;    // of a deferrable rule
+  bool triggered = false;
+
+  [[nodiscard]] RuleValue within(std::size_t offset) const {
+    RuleValue whole = *this;
+    whole.guard = guard.within(offset);
+    whole.action = action.within(offset);
+    whole.trigger = trigger.within(offset);
+    whole.unseen = unseen.within(offset);
+    whole.matters = matters.within(offset);
+    return whole;
+  }
+};
+
+// A small number read off a state, for kinds that decide.
+class ErasedCounter {
+ public:
+  ErasedCounter() = default;
+  template <class K, class State, class F>
+  static ErasedCounter of(F f) {
+    ErasedCounter counter;
+    counter.closure_ = std::make_shared<const F>(std::move(f));
+    counter.value_ = [](const void* closure, const void* state) {
+      return K::erased((*static_cast<const F*>(closure))(*static_cast<const State*>(state)));
+    };
+    return counter;
+  }
+  [[nodiscard]] int operator()(const void* state) const {
+    return value_(closure_.get(), static_cast<const std::byte*>(state) + offset_);
+  }
+  [[nodiscard]] ErasedCounter within(std::size_t offset) const {
+    ErasedCounter whole = *this;
+    whole.offset_ += offset;
+    return whole;
+  }
+
+ private:
+  std::shared_ptr<const void> closure_;
+  std::size_t offset_ = 0;
+  int (*value_)(const void*, const void*) = nullptr;
+};
+
+// Rules that stand for one value of a program counter each: cases[i] up to cases[i + 1] are the rules, by
+// number, of value i.
+struct RuleSplit {
+  ErasedCounter counter;  // for kinds that decide
+  std::vector<std::size_t> cases;
+
+  // The same in a list in which the rules come `later` places later, of a state that this one is a part of.
+  [[nodiscard]] RuleSplit within(std::size_t offset, std::size_t later) const {
+    RuleSplit whole{counter.within(offset), cases};
+    for (std::size_t& at : whole.cases) at += later;
+    return whole;
+  }
+};
+
+template <class Erased>
+struct InvariantValue {
+  std::string_view name;
+  ErasedGuard<Erased> predicate;
+};
+
+// A family of initial states: the action starts from the default state.
+template <class Erased>
+struct StartValue {
+  std::vector<RuleParameter<Erased>> parameters;
+  ErasedAction<Erased> action;
+};
+
+namespace detail {
+
+// Where a part lies in a state. Only addresses are formed: no state is looked at.
+template <class State, class Part>
+std::size_t offset_of(Part State::*member) {
+  alignas(State) static std::byte room[sizeof(State)];
+  auto* const state = reinterpret_cast<State*>(room);
+  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(&(state->*member)) - room);
+}
+
+// Calls f(first..., members as indices..., last...).
+template <class K, class... Tags, class F, class S, class... Last>
+constexpr decltype(auto) with_members(const F& f, S& state, const typename K::Erased::Member* members,
+                                      Last&&... last) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>)->decltype(auto) {
+    static_cast<void>(members);
+    return f(state, K::template member<Tags>(members[I])..., std::forward<Last>(last)...);
+  }
+  (std::index_sequence_for<Tags...>{});
+}
+
+template <class K, class... Tags>
+std::vector<RuleParameter<typename K::Erased>> parameters_of(const K& k) {
+  static_assert(sizeof...(Tags) <= max_parameters);
+  return {RuleParameter<typename K::Erased>{Tags::name, k.template extent<Tags>(),
+                                            K::template parameter_type<Tags>()}...};
+}
+
+}  // namespace detail
+
+// The rules of a system, or of a part of one, in the order in which they are told.
+template <class KindType, class StateType>
+class RuleList {
+ public:
+  using K = KindType;
+  using State = StateType;
+  using Erased = typename K::Erased;
+  using Value = RuleValue<Erased>;
+  using Member = typename Erased::Member;
+
+  // `k` is asked for extents only.
+  explicit RuleList(const K& k) : k_(&k) {}
+
+  template <class... Tags, class Guard, class Action>
+  void rule(const Rule& rule, Over<Tags...>, Guard guard, Action action) {
+    Value value = of<Tags...>(rule);
+    value.guard = predicate<Tags...>(std::move(guard));
+    value.action =
+        ErasedAction<Erased>::template of<State>([action = std::move(action)](State& s, const Member* m) {
+          detail::with_members<K, Tags...>(action, s, m);
+        });
+    values_.push_back(std::move(value));
+  }
+  // A delivery (Reductions::links) that is of urgency `local` where `unseen` holds and of none elsewhere.
+  // That concerns only the reader that takes urgent rules.
+  template <class... Tags, class Guard, class Action, class Unseen>
+  void rule(const Rule& r, Over<Tags...> parameters, Guard guard, Action action, Unseen unseen) {
+    rule(r, parameters, std::move(guard), std::move(action));
+    values_.back().unseen = predicate<Tags...>(std::move(unseen));
+  }
+
+  // Enabled where the channel has a head and the guard holds of it; firing takes the head away.
+  template <class... Tags, class Channel, class Guard, class Action>
+  void triggered(const Rule& rule, Over<Tags...>, Channel channel, Guard guard, Action action) {
+    Value value = of<Tags...>(rule);
+    value.triggered = true;
+    value.guard = ErasedGuard<Erased>::template of<K, State>([channel, guard = std::move(guard)](
+                                                                 const State& s, const Member* m) {
+      const auto& queue = detail::with_members<K, Tags...>(channel, s, m);
+      if constexpr (Erased::decides) {
+        if (!K::erased(!queue.empty())) return typename K::Bool(false);
+      }
+      return !queue.empty() && typename K::Bool(detail::with_members<K, Tags...>(guard, s, m, queue.head()));
+    });
+    value.action = ErasedAction<Erased>::template of<State>(
+        [channel, action = std::move(action)](State& s, const Member* m) {
+          const auto& message = K::consume(detail::with_members<K, Tags...>(channel, s, m));
+          detail::with_members<K, Tags...>(action, s, m, message);
+        });
+    if constexpr (!std::is_void_v<typename Erased::Channel>) {
+      value.trigger =
+          ErasedChannel<Erased>::template of<K, State>([channel](State & s, const Member* m) -> auto& {
+            return detail::with_members<K, Tags...>(channel, s, m);
+          });
+    }
+    values_.push_back(std::move(value));
+  }
+  template <class... Tags, class Channel, class Guard, class Action, class Unseen>
+  void triggered(const Rule& rule, Over<Tags...> parameters, Channel channel, Guard guard, Action action,
+                 Unseen unseen) {
+    triggered(rule, parameters, channel, std::move(guard), std::move(action));
+    values_.back().unseen = ErasedGuard<Erased>::template of<K, State>(
+        [channel, unseen = std::move(unseen)](const State& s, const Member* m) {
+          const auto& queue = detail::with_members<K, Tags...>(channel, s, m);
+          return typename K::Bool(detail::with_members<K, Tags...>(unseen, s, m, queue.head()));
+        });
+  }
+
+  template <class... Tags, class Guard, class Matters, class Action>
+  void deferrable(const Rule& r, Over<Tags...> parameters, Guard guard, Matters matters, Action action) {
+    rule(r, parameters, std::move(guard), std::move(action));
+    values_.back().matters = predicate<Tags...>(std::move(matters));
+  }
+
+  // Rules that stand for one value of a counter each: `one(i)` lists those of value i.
+  template <class Counter, class Case>
+  void split(Counter counter, int cases, Case&& one) {
+    RuleSplit split;
+    if constexpr (Erased::decides) split.counter = ErasedCounter::of<K, State>(std::move(counter));
+    for (int i = 0; i < cases; ++i) {
+      split.cases.push_back(values_.size());
+      one(i);
+    }
+    split.cases.push_back(values_.size());
+    splits_.push_back(std::move(split));
+  }
+
+  // The rules of a part of this state.
+  template <class Part>
+  void part(const RuleList<K, Part>& rules, Part State::*member) {
+    const std::size_t offset = detail::offset_of(member);
+    const std::size_t first = values_.size();
+    for (const Value& value : rules.values()) values_.push_back(value.within(offset));
+    for (const RuleSplit& split : rules.splits()) splits_.push_back(split.within(offset, first));
+    kept_.insert(kept_.end(), rules.kept().begin(), rules.kept().end());
+  }
+  void add(Value value) { values_.push_back(std::move(value)); }
+  void add(RuleSplit split) { splits_.push_back(std::move(split)); }
+
+  // What the closures of rules refer to, alive as long as the list is.
+  template <class T>
+  const T& keep(T protocol) {
+    auto kept = std::make_shared<const T>(std::move(protocol));
+    kept_.push_back(kept);
+    return *kept;
+  }
+  void keep(const std::vector<std::shared_ptr<const void>>& others) {
+    kept_.insert(kept_.end(), others.begin(), others.end());
+  }
+
+  [[nodiscard]] const K& kind() const { return *k_; }
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+  [[nodiscard]] const std::vector<RuleSplit>& splits() const { return splits_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<const void>>& kept() const { return kept_; }
+
+ private:
+  template <class... Tags>
+  Value of(const Rule& rule) const {
+    Value value;
+    value.rule = rule;
+    value.parameters = detail::parameters_of<K, Tags...>(*k_);
+    return value;
+  }
+  template <class... Tags, class F>
+  static ErasedGuard<Erased> predicate(F f) {
+    return ErasedGuard<Erased>::template of<K, State>([f = std::move(f)](const State& s, const Member* m) {
+      return typename K::Bool(detail::with_members<K, Tags...>(f, s, m));
+    });
+  }
+
+  const K* k_;
+  std::vector<Value> values_;
+  std::vector<RuleSplit> splits_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+// What always holds of a state, by name.
+template <class KindType, class StateType>
+class InvariantList {
+ public:
+  using K = KindType;
+  using State = StateType;
+  using Erased = typename K::Erased;
+
+  template <class Predicate>
+  void invariant(std::string_view name, Predicate predicate) {
+    values_.push_back(
+        {name, ErasedGuard<Erased>::template of<K, State>(
+                   [predicate = std::move(predicate)](const State& s, const typename Erased::Member*) {
+                     return typename K::Bool(predicate(s));
+                   })});
+  }
+  template <class Part>
+  void part(const InvariantList<K, Part>& invariants, Part State::*member) {
+    const std::size_t offset = detail::offset_of(member);
+    for (const InvariantValue<Erased>& value : invariants.values())
+      values_.push_back({value.name, value.predicate.within(offset)});
+    kept_.insert(kept_.end(), invariants.kept().begin(), invariants.kept().end());
+  }
+  void add(InvariantValue<Erased> value) { values_.push_back(std::move(value)); }
+  template <class T>
+  const T& keep(T protocol) {
+    auto kept = std::make_shared<const T>(std::move(protocol));
+    kept_.push_back(kept);
+    return *kept;
+  }
+  void keep(const std::vector<std::shared_ptr<const void>>& others) {
+    kept_.insert(kept_.end(), others.begin(), others.end());
+  }
+  [[nodiscard]] const std::vector<InvariantValue<Erased>>& values() const { return values_; }
+  [[nodiscard]] const std::vector<std::shared_ptr<const void>>& kept() const { return kept_; }
+
+ private:
+  std::vector<InvariantValue<Erased>> values_;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+// The families of initial states.
+template <class KindType, class StateType>
+class StartList {
+ public:
+  using K = KindType;
+  using State = StateType;
+  using Erased = typename K::Erased;
+
+  explicit StartList(const K& k) : k_(&k) {}
+  template <class... Tags, class Action>
+  void start(Over<Tags...>, Action action) {
+    values_.push_back({detail::parameters_of<K, Tags...>(*k_),
+                       ErasedAction<Erased>::template of<State>(
+                           [action = std::move(action)](State& s, const typename Erased::Member* m) {
+                             detail::with_members<K, Tags...>(action, s, m);
+                           })});
+  }
+  void add(StartValue<Erased> value) { values_.push_back(std::move(value)); }
+  [[nodiscard]] const K& kind() const { return *k_; }
+  [[nodiscard]] const std::vector<StartValue<Erased>>& values() const { return values_; }
+
+ private:
+  const K* k_;
+  std::vector<StartValue<Erased>> values_;
 };
 
 }  // namespace lockstep

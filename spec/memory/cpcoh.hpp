@@ -285,6 +285,9 @@ struct Protocol {
                          (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local),
                          (), ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
+  using Start = StartList<K, State>;
   // Where things are in memory; rigid during a run. A line is known by its first word.
   struct Layout {
     typename K::template Map<WordTag, WordTag> line_of;
@@ -308,22 +311,19 @@ struct Protocol {
           [=](int word) { return word * owners / in_all; });
   }
 
-  template <class Start>
   void start(Start& s) const {
     s.start(over(), [](State&) {});
   }
 
-  template <class Rules>
   void rules(Rules& r) const {
-    labelling(r);
-    launching(r);
-    synchronizing(r);
-    running(r);
+    labelling_rules(r);
+    launching_rules(r);
+    synchronizing_rules(r);
+    running_rules(r);
   }
 
-  template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("whatever a running kernel may read is current", [&](const State& s) {
+    v.invariant("whatever a running kernel may read is current", [=, this](const State& s) {
       return s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
         return k.forall(chiplets, [&](Chiplet c) {
           return !may_read(s, c, w) ||
@@ -331,17 +331,17 @@ struct Protocol {
         });
       });
     });
-    v.invariant("whatever the host may read is current", [&](const State& s) {
+    v.invariant("whatever the host may read is current", [=, this](const State& s) {
       return s.phase != Phase::running || !s.host ||
              k.forall(words, [&](Word w) { return !host_may(s, w, false) || !s.memory(w).outdated; });
     });
-    v.invariant("the last write of every word is in memory or dirty in an L2", [&](const State& s) {
+    v.invariant("the last write of every word is in memory or dirty in an L2", [=, this](const State& s) {
       return k.forall(words, [&](Word w) {
         return !s.memory(w).outdated ||
                k.exists(chiplets, [&](Chiplet c) { return s.l2(c, w).copy == Copy::dirty; });
       });
     });
-    v.invariant("no dirty word is out of date", [&](const State& s) {
+    v.invariant("no dirty word is out of date", [=, this](const State& s) {
       return k.forall(words, [&](Word w) {
         return k.forall(chiplets, [&](Chiplet c) { return s.l2(c, w).copy != Copy::overwritten; });
       });
@@ -595,8 +595,7 @@ struct Protocol {
       return another;
     });
   }
-  template <class Rules>
-  void labelling(Rules& r) const {
+  void labelling_rules(Rules& r) const {
     // A label names a structure, its mode, and the words that each chiplet will be at: a word at a time.
     const auto labels = [&](std::string_view name, Mode mode) {
       r.rule(
@@ -616,7 +615,9 @@ struct Protocol {
     const auto host_asks = [&](std::string_view name, Mode mode) {
       r.rule(
           {.name = name, .unit = "host", .source = "5.4.1", .fairness = Fairness::optional}, over(structures),
-          [&](const State& s, Structure) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
+          [=, this](const State& s, Structure) {
+            return s.phase == Phase::labelling && !s.host && !labelled(s);
+          },
           [mode](State& s, Structure d) {
             s.host = true;
             s.mode(d) = mode;
@@ -627,13 +628,13 @@ struct Protocol {
     r.rule(
         {.name = "coarsens two structures", .unit = "global CP", .source = "5.3.2 Coarsening"},
         over(structures, structures),
-        [&](const State& s, Structure d, Structure e) {
+        [=, this](const State& s, Structure d, Structure e) {
           // The text prefers neighbours in memory; any two will do.
           const int others = k.template extent<LabelTag>() - 1;
           return s.phase == Phase::labelling && d != e && row_labelled(s, d) && row_labelled(s, e) &&
                  (others == 0 ? Bool(true) : more_labelled(s, others - 1, d, e));
         },
-        [&](State& s, Structure d, Structure e) { coarsen(s, d, e); });
+        [=, this](State& s, Structure d, Structure e) { coarsen(s, d, e); });
   }
   void coarsen(State& s, Structure d, Structure e) const {
     k.for_each(chiplets, [&](Chiplet c) {
@@ -659,25 +660,25 @@ struct Protocol {
 
   // ---- launching -----------------------------------------------------------------------------------------
 
-  template <class Rules>
-  void launching(Rules& r) const {
+  void launching_rules(Rules& r) const {
     r.rule(
         {.name = "inspects the table and issues operations",
          .unit = "global CP",
          .source = "5.3.3 Launching"},
-        over(), [&](const State& s) { return s.phase == Phase::labelling && labelled(s) && !too_many(s); },
-        [&](State& s) { issue(s); });
+        over(),
+        [=, this](const State& s) { return s.phase == Phase::labelling && labelled(s) && !too_many(s); },
+        [=, this](State& s) { issue(s); });
     r.rule(
         {.name = "takes a kernel without labels", .unit = "global CP", .source = "5.3.3 Indirect"}, over(),
-        [&](const State& s) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
-        [&](State& s) {
+        [=, this](const State& s) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
+        [=, this](State& s) {
           s.unlabelled = true;
           issue(s);
         });
     r.rule(
         {.name = "enables the launch", .unit = "global CP", .source = "5.3.3 Launching"}, over(),
-        [&](const State& s) { return s.phase == Phase::synchronizing && all_acknowledged(s); },
-        [&](State& s) {
+        [=, this](const State& s) { return s.phase == Phase::synchronizing && all_acknowledged(s); },
+        [=, this](State& s) {
           const auto update = [&] { update_table(s); };
           if (lacks(FaultName::host_unseen)) {
             k.when(!s.host, update);
@@ -697,19 +698,18 @@ struct Protocol {
 
   // ---- acquires and releases at the chiplets -------------------------------------------------------------
 
-  template <class Rules>
-  void synchronizing(Rules& r) const {
-    const auto release_comes = [&](const State& s, Chiplet c) {
+  void synchronizing_rules(Rules& r) const {
+    const auto release_comes = [=, this](const State& s, Chiplet c) {
       const Bool waits =
           Bool(lacks(FaultName::acquire_before_release)) && s.local(c).acquire == Operation::issued;
       return s.local(c).release == Operation::issued && !waits;
     };
-    const auto acquire_comes = [&](const State& s, Chiplet c) {
+    const auto acquire_comes = [=, this](const State& s, Chiplet c) {
       const Bool waits =
           !Bool(lacks(FaultName::acquire_before_release)) && s.local(c).release == Operation::issued;
       return s.local(c).acquire == Operation::issued && !waits;
     };
-    const auto holds = [&](const State& s, Chiplet c, auto kind) {
+    const auto holds = [=, this](const State& s, Chiplet c, auto kind) {
       return k.exists(words, [&](Word w) { return kind(s.l2(c, w).copy); });
     };
     const auto dirty = [](const Enum<Copy>& copy) {
@@ -719,7 +719,7 @@ struct Protocol {
     r.rule(
         {.name = "releases: writes back the L2", .unit = "local CP", .source = "5.3.3 Launching"},
         over(chiplets), [=](const State& s, Chiplet c) { return release_comes(s, c) && holds(s, c, dirty); },
-        [&](State& s, Chiplet c) {
+        [=, this](State& s, Chiplet c) {
           k.for_each(words, [&](Word w) { write_back(s, c, w); });
           s.local(c).release = Operation::acknowledged;
         });
@@ -730,11 +730,11 @@ struct Protocol {
     r.rule(
         {.name = "acquires: invalidates the L2", .unit = "local CP", .source = "5.3.3 Launching"},
         over(chiplets), [=](const State& s, Chiplet c) { return acquire_comes(s, c) && holds(s, c, stale); },
-        [&](State& s, Chiplet c) { invalidate(s, c); });
+        [=, this](State& s, Chiplet c) { invalidate(s, c); });
     r.rule(
         {.name = "acquires: finds nothing stale", .unit = "local CP", .source = "5.3.3 Launching"},
         over(chiplets), [=](const State& s, Chiplet c) { return acquire_comes(s, c) && !holds(s, c, stale); },
-        [&](State& s, Chiplet c) { invalidate(s, c); });
+        [=, this](State& s, Chiplet c) { invalidate(s, c); });
   }
   void invalidate(State& s, Chiplet c) const {
     k.for_each(words, [&](Word w) {
@@ -799,15 +799,14 @@ struct Protocol {
     });
   }
 
-  template <class Rules>
-  void running(Rules& r) const {
+  void running_rules(Rules& r) const {
     r.rule(
         {.name = "reads a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, chiplets, words),
-        [&](const State& s, Chiplet c, Chiplet h, Word w) {
+        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
           return s.phase == Phase::running && serves(s, h, c, w) && may_read(s, c, w);
         },
-        [&](State& s, Chiplet c, Chiplet h, Word w) {
+        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
           fill(s, h, w);
           k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
                  [&] { s.l2(c, w).read = true; });
@@ -815,10 +814,10 @@ struct Protocol {
     r.rule(
         {.name = "writes a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, chiplets, words),
-        [&](const State& s, Chiplet c, Chiplet h, Word w) {
+        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
           return s.phase == Phase::running && serves(s, h, c, w) && may_write(s, c, w);
         },
-        [&](State& s, Chiplet c, Chiplet h, Word w) {
+        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
           fill(s, h, w);
           supersede(s, w);
           k.when(
@@ -837,11 +836,11 @@ struct Protocol {
     r.rule(
         {.name = "evicts a line", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, words),
-        [&](const State& s, Chiplet c, Word w) {
+        [=, this](const State& s, Chiplet c, Word w) {
           return layout.line_of(w) == w &&
                  k.exists(words, [&](Word v) { return same_line(v, w) && s.l2(c, v).copy != Copy::absent; });
         },
-        [&](State& s, Chiplet c, Word w) {
+        [=, this](State& s, Chiplet c, Word w) {
           k.for_each(words, [&](Word v) { k.when(same_line(v, w), [&] { write_back(s, c, v); }); });
           k.for_each(words,
                      [&](Word v) { k.when(same_line(v, w), [&] { s.l2(c, v).copy = Copy::absent; }); });
@@ -849,15 +848,15 @@ struct Protocol {
     r.rule(
         {.name = "the host writes a word", .unit = "host", .source = "5.4.1", .fairness = Fairness::optional},
         over(words),
-        [&](const State& s, Word w) { return s.phase == Phase::running && host_may(s, w, true); },
-        [&](State& s, Word w) {
+        [=, this](const State& s, Word w) { return s.phase == Phase::running && host_may(s, w, true); },
+        [=, this](State& s, Word w) {
           supersede(s, w);
           s.memory(w).outdated = false;
         });
     r.rule(
         {.name = "the kernel or the host is done", .unit = "local CP", .source = "5.3.3 Launching"}, over(),
         [](const State& s) { return s.phase == Phase::running; },
-        [&](State& s) {
+        [=, this](State& s) {
           const Bool boundary = baseline() ? !s.host : Bool(s.unlabelled);
           k.when(
               boundary,
@@ -873,8 +872,8 @@ struct Protocol {
         });
     r.rule(
         {.name = "the boundary after a kernel is complete", .unit = "global CP", .source = "5.3.3 Indirect"},
-        over(), [&](const State& s) { return s.phase == Phase::finishing && all_acknowledged(s); },
-        [&](State& s) {
+        over(), [=, this](const State& s) { return s.phase == Phase::finishing && all_acknowledged(s); },
+        [=, this](State& s) {
           clear_operations(s);
           k.for_each(structures, [&](Structure d) {
             k.for_each(chiplets, [&](Chiplet c) {
@@ -921,10 +920,9 @@ struct Protocol {
 
   // ---- what the table claims -----------------------------------------------------------------------------
 
-  template <class Invariants>
   void table_invariants(Invariants& v) const {
     // While a kernel without labels runs, the table is empty and claims nothing.
-    const auto listed = [&](const State& s, auto copy, auto entry) {
+    const auto listed = [=, this](const State& s, auto copy, auto entry) {
       return s.unlabelled || k.forall(chiplets, [&](Chiplet c) {
         return k.forall(words, [&](Word w) {
           return !copy(s.l2(c, w).copy) ||
@@ -950,7 +948,7 @@ struct Protocol {
       });
     }
     v.invariant(
-        "an operation is issued only where the table says that it may be needed", [&](const State& s) {
+        "an operation is issued only where the table says that it may be needed", [=, this](const State& s) {
           return s.phase != Phase::synchronizing || at_boundaries(s) || k.forall(chiplets, [&](Chiplet c) {
             const Bool acquire = s.local(c).acquire != Operation::none;
             const Bool may_meet_stale = exists_entry(s, c, [&](Structure r, Word w) {
@@ -975,6 +973,7 @@ struct Info {
   static constexpr std::string_view name = "cpcoh";
   static constexpr std::string_view what =
       "CPCoh: chiplets kept coherent by the command processor (UW-Madison 2023, ch. 5)";
+  static constexpr int place = 40;  // among the systems, where people read of them
   static constexpr auto& faults = cpcoh::faults;
   static constexpr auto& variants = cpcoh::variants;
   template <class Capacities>

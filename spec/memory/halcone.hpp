@@ -215,6 +215,8 @@ struct Protocol {
                          (port, transit, clock1, l1, clock2, l2, tsu, mm, memory, up1, down1, up2, down2), (),
                          ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
 
   const K& k;
   const Machine<K>& machine;
@@ -225,7 +227,6 @@ struct Protocol {
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b)(w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
-  template <class Rules>
   void rules(Rules& r) const {
     read_rules(r);
     write_rules(r);
@@ -236,9 +237,8 @@ struct Protocol {
     cpu_rules(r);
   }
 
-  template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("no lease of a copy ends after memory's time", [&](const State& s) {
+    v.invariant("no lease of a copy ends after memory's time", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         const Number now = memory_time(s, b);
         return k.forall(cus, [&](Cu c) { return !readable1(s, c, b) || s.l1(c, b).rts <= now; }) &&
@@ -246,7 +246,7 @@ struct Protocol {
                k.forall(threads, [&](ThreadIx t) { return !brings(s, t, b) || s.transit(t).rts <= now; });
       });
     });
-    v.invariant("copies that may be read at one time are the same", [&](const State& s) {
+    v.invariant("copies that may be read at one time are the same", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         return k.forall(cus, [&](Cu c) {
           return !readable1(s, c, b) || (k.forall(cus, [&](Cu d) {
@@ -257,7 +257,7 @@ struct Protocol {
         });
       });
     });
-    v.invariant("a copy with the newest lease is what memory holds", [&](const State& s) {
+    v.invariant("a copy with the newest lease is what memory holds", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         const Number now = memory_time(s, b);
         const auto newest = [&](const auto& copy) { return copy.rts < now || same(copy.data, s.memory(b)); };
@@ -265,7 +265,7 @@ struct Protocol {
                k.forall(agents, [&](Agent a) { return !readable2(s, a, b) || newest(s.l2(a, b)); });
       });
     });
-    v.invariant("a locked block waits for a write that is on its way", [&](const State& s) {
+    v.invariant("a locked block waits for a write that is on its way", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         return k.forall(cus, [&](Cu c) {
           return !s.l1(c, b).locked || k.exists(threads, [&](ThreadIx t) {
@@ -517,31 +517,30 @@ struct Protocol {
     return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
   }
 
-  template <class Rules>
   void read_rules(Rules& r) const {
     r.rule(
         {.name = "load hits L1", .unit = "L1", .source = "Alg. 1, l. 9"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return loads(s, t) && !passes_l1(s, t) && hits1(s, t) && !copy1(s, t).locked;
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
         });
-    rule_where_unseen(
-        r, {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
+    r.rule(
+        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
         },
-        [&](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
     r.rule(
         {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && asks(s, t, Operation::load) && !passes_l2(s, t) && hits_in_time(s, t) &&
                  !copy2(s, t).locked;
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           receive(s.up1(cu(t)));
           const Line& line = copy2(s, t);
@@ -551,18 +550,18 @@ struct Protocol {
           transit.rts = line.rts;
           respond_to_l1(s, t);
         });
-    rule_where_unseen(
-        r, {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
+    r.rule(
+        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
                  !copy2(s, t).locked;
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
         },
-        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
   // With the time that the request carries, where it carries one.
   [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
@@ -575,35 +574,34 @@ struct Protocol {
 
   // ---- writes: Algorithms 4 and 5 -----------------------------------------------------------------------
 
-  template <class Rules>
   void write_rules(Rules& r) const {
-    const auto stores = [&](const State& s, ThreadIx t) {
+    const auto stores = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
     };
     // What an RMW will write is not known here, so it misses.
     const auto early = [](const State& s, ThreadIx t) { return asks(s, t, Operation::store); };
     r.rule(
         {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return stores(s, t) && early(s, t) && hits1(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return stores(s, t) && early(s, t) && hits1(s, t); },
+        [=, this](State& s, ThreadIx t) {
           Line& line = s.l1(cu(t), block(s, t));
           put(line.data, s.port(t).request.word, s.port(t).request.a);
           if (!fault(FaultName::write_not_locked)) line.locked = true;
           s.transit(t).hit1 = true;
           send_to_l2(s, t);
         });
-    rule_where_unseen(
-        r, {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
+    r.rule(
+        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
-        [&](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
+        [=, this](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
     r.rule(
         {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && early(s, t) && hits2(s, t) && !copy2(s, t).locked;
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           Line& line = s.l2(agent(t), block(s, t));
           put(line.data, s.port(t).request.word, s.port(t).request.a);
@@ -611,29 +609,28 @@ struct Protocol {
           s.transit(t).hit2 = true;
           send_to_memory(s, t);
         });
-    rule_where_unseen(
-        r, {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
+    r.rule(
+        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && writes(s, t) && !(early(s, t) && hits2(s, t)) && !copy2(s, t).locked;
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
         },
-        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
 
   // ---- MM: Algorithm 3 ----------------------------------------------------------------------------------
 
-  template <class Rules>
   void memory_rules(Rules& r) const {
     r.rule(
         {.name = "MM answers a read", .unit = "MM", .source = "Alg. 3"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return at_memory(s, t) && asks(s, t, Operation::load) && served(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           receive(s.up2(agent(t)));
           Transit& transit = s.transit(t);
           transit.data = s.memory(block(s, t));
@@ -645,8 +642,8 @@ struct Protocol {
         });
     r.rule(
         {.name = "MM performs a write", .unit = "MM", .source = "Alg. 3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return at_memory(s, t) && writes(s, t) && served(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return at_memory(s, t) && writes(s, t) && served(s, t); },
+        [=, this](State& s, ThreadIx t) {
           receive(s.up2(agent(t)));
           Transit& transit = s.transit(t);
           lease(s, t, transit.wts, transit.rts);
@@ -658,20 +655,20 @@ struct Protocol {
     r.deferrable(
         {.name = "TSU drops an entry", .unit = "TSU", .source = "3.2.5", .fairness = Fairness::optional},
         over(blocks),
-        [&](const State& s, Block b) {
+        [=, this](const State& s, Block b) {
           return s.tsu(b).present && (Number(s.tsu(b).memts) > read_lease(b) ||
                                       (k.exists(threads, [&](ThreadIx t) { return needs_entry(s, t); }) &&
                                        has_lowest_time(s, b)));
         },
-        [&](const State& s, Block) {
+        [=, this](const State& s, Block) {
           return k.exists(threads, [&](ThreadIx t) { return asks_memory(s, t); });
         },
-        [&](State& s, Block b) { drop_entry(s, b); });
+        [=, this](State& s, Block b) { drop_entry(s, b); });
     if (overflow_is_local()) return;
     r.rule(
         {.name = "time begins again", .unit = "TSU", .source = "3.2.6"}, over(threads),
-        [&](const State& s, ThreadIx t) { return asks_memory(s, t) && overflows(s, t); },
-        [&](State& s, ThreadIx) { restart_time(s); });
+        [=, this](const State& s, ThreadIx t) { return asks_memory(s, t) && overflows(s, t); },
+        [=, this](State& s, ThreadIx) { restart_time(s); });
   }
   [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
     return at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
@@ -749,19 +746,17 @@ struct Protocol {
     return holds_lock || !line.locked;
   }
 
-  template <class Rules>
   void response_rules(Rules& r) const {
-    rule_where_unseen(
-        r,
+    r.rule(
         {.name = "response reaches L2",
          .unit = "L2",
          .source = "Alg. 2, l. 4; Alg. 5, l. 6",
          .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return back_at_l2(s, t) && may_install(copy2(s, t), s.transit(t).hit2);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           receive(s.down2(agent(t)));
           Transit& transit = s.transit(t);
           const Time answered = transit.wts;
@@ -774,18 +769,17 @@ struct Protocol {
           }
           respond_to_l1(s, t);
         },
-        [&](const State&, ThreadIx t) { return alone_on_agent(t); });
-    rule_where_unseen(
-        r,
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+    r.rule(
         {.name = "response reaches L1",
          .unit = "L1",
          .source = "Alg. 1, l. 4; Alg. 4, l. 6",
          .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return back_at_l1(s, t) && may_install(copy1(s, t), s.transit(t).hit1);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           receive(s.down1(cu(t)));
           Transit& transit = s.transit(t);
           const Time answered = transit.wts;
@@ -797,7 +791,7 @@ struct Protocol {
               [&] { complete<K>(s.port(t)); });
           s.transit(t) = Transit{};
         },
-        [&](const State&, ThreadIx t) { return alone_on_cu(t); });
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
   }
   void respond_to_l1(State& s, ThreadIx t) const {
     s.transit(t).stage = Stage::from_l2;
@@ -823,24 +817,23 @@ struct Protocol {
   // ---- fences: ours -------------------------------------------------------------------------------------
 
   // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
-  template <class Rules>
   void synchronization_rules(Rules& r) const {
-    const auto acquires_beyond = [&](const State& s, ThreadIx t) {
+    const auto acquires_beyond = [=, this](const State& s, ThreadIx t) {
       return Bool(synchronizes()) && acquires(s.port(t).request.order) && beyond_group(s, t);
     };
     r.rule(
         {.name = "fence passes", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
-        [&, acquires_beyond](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && !acquires_beyond(s, t);
         },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
     if (!synchronizes()) return;
     r.rule(
         {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads),
-        [&, acquires_beyond](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && acquires_beyond(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const Number newest = mm(s).latest;
           if (!fault(FaultName::fence_keeps_l1)) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
           if (!fault(FaultName::fence_keeps_l2)) {
@@ -852,13 +845,12 @@ struct Protocol {
 
   // ---- replacement: 3.2.5 -------------------------------------------------------------------------------
 
-  template <class Rules>
   void replacement_rules(Rules& r) const {
     r.deferrable(
         {.name = "L1 replaces a block", .unit = "L1", .source = "3.1", .fairness = Fairness::optional},
         over(cus, blocks),
         [](const State& s, Cu c, Block b) { return s.l1(c, b).present && !s.l1(c, b).locked; },
-        [&](const State& s, Cu c, Block b) {
+        [=, this](const State& s, Cu c, Block b) {
           return k.exists(threads,
                           [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
         },
@@ -867,7 +859,7 @@ struct Protocol {
         {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
         over(agents, blocks),
         [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
-        [&](const State& s, Agent a, Block b) {
+        [=, this](const State& s, Agent a, Block b) {
           return k.exists(threads, [&](ThreadIx t) {
             return in_flight(s, t) && !machine.is_host(t) && block(s, t) == b && agent(t) == a;
           });
@@ -877,20 +869,19 @@ struct Protocol {
 
   // ---- the CPUs: ours -----------------------------------------------------------------------------------
 
-  template <class Rules>
   void cpu_rules(Rules& r) const {
     r.rule(
         {.name = "CPU loads", .unit = "CPU", .source = "ours"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [=, this](State& s, ThreadIx t) {
           mm(s).cpu_clock = later(mm(s).cpu_clock, memory_time(s, block(s, t)));
           if (carries_time()) note_time(s, block(s, t), mm(s).cpu_clock);
           complete<K>(s.port(t), word_of(s.memory(block(s, t)), s.port(t).request.word));
         });
     r.rule(
         {.name = "CPU writes", .unit = "CPU", .source = "ours"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && writes(s, t) && served(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && writes(s, t) && served(s, t); },
+        [=, this](State& s, ThreadIx t) {
           Transit& transit = s.transit(t);
           lease(s, t, transit.wts, transit.rts);
           mm(s).cpu_clock = later(mm(s).cpu_clock, transit.wts);
@@ -901,7 +892,7 @@ struct Protocol {
     r.rule(
         {.name = "CPU passes a fence", .unit = "CPU", .source = "ours", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }
 };
@@ -910,6 +901,7 @@ struct Info {
   static constexpr std::string_view name = "halcone";
   static constexpr std::string_view what =
       "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
+  static constexpr int place = 30;  // among the systems, where people read of them
   static constexpr auto& faults = halcone::faults;
   static constexpr auto& variants = halcone::variants;
   template <class Capacities>

@@ -188,18 +188,19 @@ struct Buffers {
 
   template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("a line of the LAB has an operation if and only if it holds updates", [&](const auto& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) {
-          const Line& line = s.front.lab(c, b);
-          return present(line) == k.exists(words, [&](Word w) { return Bool(line.updated(w)); });
-        });
-      });
-    });
-    v.invariant("a LAB that is being flushed holds a line", [&](const auto& s) {
+    v.invariant("a line of the LAB has an operation if and only if it holds updates",
+                [=, this](const auto& s) {
+                  return k.forall(cus, [&](Cu c) {
+                    return k.forall(blocks, [&](Block b) {
+                      const Line& line = s.front.lab(c, b);
+                      return present(line) == k.exists(words, [&](Word w) { return Bool(line.updated(w)); });
+                    });
+                  });
+                });
+    v.invariant("a LAB that is being flushed holds a line", [=, this](const auto& s) {
       return k.forall(cus, [&](Cu c) { return !s.front.flushing(c) || !empty(s, c); });
     });
-    v.invariant("only operations that commute are buffered", [&](const auto& s) {
+    v.invariant("only operations that commute are buffered", [=, this](const auto& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(blocks, [&](Block b) {
           const Line& line = s.front.lab(c, b);
@@ -293,7 +294,7 @@ struct Buffers {
   void update_rules(Rules& r, const Hierarchy& hierarchy) const {
     // "we use an allocate on fill write miss policy" (3.2.1); "instructions complete upon reaching the LAB"
     // (3.2.1.8).
-    const auto allocate = [&](S& s, ThreadIx t) {
+    const auto allocate = [=, this](S& s, ThreadIx t) {
       const auto& q = s.port(t).request;
       Line& line = s.front.lab(cu(t), q.block);
       line = Line{};
@@ -307,13 +308,13 @@ struct Buffers {
     };
     r.rule(
         {.name = "update allocates its line", .unit = "LAB", .source = "3.2.1"}, over(threads),
-        [&](const S& s, ThreadIx t) { return takes(s, t) && !present(line_of(s, t)); }, allocate);
+        [=, this](const S& s, ThreadIx t) { return takes(s, t) && !present(line_of(s, t)); }, allocate);
     r.rule(
         {.name = "update hits its line", .unit = "LAB", .source = "3.2.1"}, over(threads),
-        [&](const S& s, ThreadIx t) {
+        [=, this](const S& s, ThreadIx t) {
           return takes(s, t) && present(line_of(s, t)) && matches(line_of(s, t), s.port(t).request);
         },
-        [&](S& s, ThreadIx t) {
+        [=, this](S& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           Line& line = s.front.lab(cu(t), q.block);
           const Value held = k.pick(words, q.word, [&](Word w) { return line.run(w); });
@@ -325,7 +326,7 @@ struct Buffers {
           complete<K>(s.port(t), fault(FaultName::result_buffered) ? held : Value(0));
         });
     // "If a LAB hit occurs but the atomic function does not match, we flush the entry" (3.2.1.7).
-    const auto differs = [&](const S& s, ThreadIx t) {
+    const auto differs = [=, this](const S& s, ThreadIx t) {
       return takes(s, t) && present(line_of(s, t)) && !matches(line_of(s, t), s.port(t).request);
     };
     if (fault(FaultName::mismatch_overwrites)) {
@@ -334,39 +335,38 @@ struct Buffers {
     } else {
       r.rule(
           {.name = "update finds another operation", .unit = "LAB", .source = "3.2.1.7"}, over(threads),
-          [&, differs](const S& s, ThreadIx t) { return differs(s, t) && hierarchy.can_send(s, cu(t)); },
-          [&](S& s, ThreadIx t) { flush(hierarchy, s, cu(t), s.port(t).request.block); });
+          [=, this](const S& s, ThreadIx t) { return differs(s, t) && hierarchy.can_send(s, cu(t)); },
+          [=, this](S& s, ThreadIx t) { flush(hierarchy, s, cu(t), s.port(t).request.block); });
     }
   }
 
   template <class S, class Rules, class Hierarchy>
   void flush_rules(Rules& r, const Hierarchy& hierarchy) const {
-    const auto flushes = [&](S& s, Cu c, Block b) { flush(hierarchy, s, c, b); };
-    const auto can_flush = [&](const S& s, Cu c, Block b) {
+    const auto flushes = [=, this](S& s, Cu c, Block b) { flush(hierarchy, s, c, b); };
+    const auto can_flush = [=, this](const S& s, Cu c, Block b) {
       return present(s.front.lab(c, b)) && hierarchy.can_send(s, c);
     };
     // "When the LAB is full, we use an LRU replacement policy to determine which entry to evict. [...] as
     // soon as the message is sent to the L2, we reuse the entry" (3.2.1.1).
     r.rule(
         {.name = "LAB replaces a line", .unit = "LAB", .source = "3.2.1.1", .fairness = Fairness::optional},
-        over(cus, blocks), can_flush, [&](S& s, Cu c, Block b) {
+        over(cus, blocks), can_flush, [=, this](S& s, Cu c, Block b) {
           const Line line = s.front.lab(c, b);
           flush(hierarchy, s, c, b);
           if (fault(FaultName::flush_keeps_line)) s.front.lab(c, b) = line;
         });
-    const auto begins = [&](S& s, ThreadIx t) { s.front.flushing(cu(t)) = true; };
-    const auto may_begin = [&](const S& s, ThreadIx t) {
+    const auto begins = [=, this](S& s, ThreadIx t) { s.front.flushing(cu(t)) = true; };
+    const auto may_begin = [=, this](const S& s, ThreadIx t) {
       return !s.front.flushing(cu(t)) && !empty(s, cu(t));
     };
     if (!fault(FaultName::release_keeps_lab)) {
       r.rule(
           {.name = "ordering point flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
-          [&, may_begin](const S& s, ThreadIx t) { return at_ordering_point(s, t) && may_begin(s, t); },
-          begins);
+          [=, this](const S& s, ThreadIx t) { return at_ordering_point(s, t) && may_begin(s, t); }, begins);
     }
     r.rule(
         {.name = "the end flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
-        [&, may_begin](const S& s, ThreadIx t) {
+        [=, this](const S& s, ThreadIx t) {
           // Asked of every thread, so that one answer ends the search where this thread has none.
           const Bool mine = s.port(t).ended && !machine.is_host(t) && may_begin(s, t);
           return s.port(t).ended && k.forall(threads, [&](ThreadIx u) {
@@ -376,13 +376,12 @@ struct Buffers {
         begins);
     r.rule(
         {.name = "LAB flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
-        [&, can_flush](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); },
-        flushes);
+        [=, this](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); }, flushes);
     if (is(VariantName::checked)) {
       r.rule(
           {.name = "access flushes the line it hits", .unit = "LAB", .source = "ours"}, over(threads),
-          [&](const S& s, ThreadIx t) { return hits(s, t) && hierarchy.can_send(s, cu(t)); },
-          [&](S& s, ThreadIx t) { flush(hierarchy, s, cu(t), s.port(t).request.block); });
+          [=, this](const S& s, ThreadIx t) { return hits(s, t) && hierarchy.can_send(s, cu(t)); },
+          [=, this](S& s, ThreadIx t) { flush(hierarchy, s, cu(t), s.port(t).request.block); });
     }
   }
 
@@ -414,6 +413,7 @@ struct Info {
   static constexpr std::string_view name = "lab";
   static constexpr std::string_view what =
       "write-through caches with a buffer of commutative atomics for each CU (Dalmia, thesis 2023, ch. 3)";
+  static constexpr int place = 15;  // among the systems, where people read of them
   static constexpr auto& faults = lab::faults;
   static constexpr auto& variants = lab::variants;
   template <class Capacities>

@@ -253,6 +253,8 @@ struct Protocol {
                           fifo3, home, invalidation1, invalidation2, awaited1, awaited2),
                          (), ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
 
   const K& k;
   const Machine<K>& machine;
@@ -276,7 +278,6 @@ struct Protocol {
     return home().current(s.home, b, w);
   }
 
-  template <class Rules>
   void rules(Rules& r) const {
     store_rules(r);
     level1_rules(r);
@@ -307,9 +308,8 @@ struct Protocol {
            s.fifo3.empty() && k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)); });
   }
 
-  template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("S-FIFO1 lists every dirty block of its wL1", [&](const State& s) {
+    v.invariant("S-FIFO1 lists every dirty block of its wL1", [=, this](const State& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(blocks, [&](Block b) {
           return !dirty(s.wl1(c, b)) ||
@@ -317,22 +317,22 @@ struct Protocol {
         });
       });
     });
-    v.invariant("S-FIFO2 lists every dirty block of its wL2", [&](const State& s) {
+    v.invariant("S-FIFO2 lists every dirty block of its wL2", [=, this](const State& s) {
       return k.forall(agents, [&](Agent a) {
         return k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
       });
     });
-    v.invariant("S-FIFO3 lists every dirty block of wL3", [&](const State& s) {
+    v.invariant("S-FIFO3 lists every dirty block of wL3", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)) || lists(s.fifo3, b); });
     });
-    v.invariant("the written bit of rL1 is set while wL1 is newer", [&](const State& s) {
+    v.invariant("the written bit of rL1 is set while wL1 is newer", [=, this](const State& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(blocks, [&](Block b) {
           return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
         });
       });
     });
-    v.invariant("the written bit of rL2 is set while wL2 is newer", [&](const State& s) {
+    v.invariant("the written bit of rL2 is set while wL2 is newer", [=, this](const State& s) {
       return k.forall(agents, [&](Agent a) {
         return k.forall(blocks, [&](Block b) {
           return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
@@ -340,7 +340,7 @@ struct Protocol {
       });
     });
     v.invariant("a copy in rL1 is current, or newer data waits above it, or its invalidation is on the way",
-                [&](const State& s) {
+                [=, this](const State& s) {
                   return k.forall(cus, [&](Cu c) {
                     return k.forall(blocks, [&](Block b) {
                       return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
@@ -350,7 +350,7 @@ struct Protocol {
                   });
                 });
     v.invariant("a copy in rL2 is current, or newer data waits above it, or its invalidation is on the way",
-                [&](const State& s) {
+                [=, this](const State& s) {
                   return k.forall(agents, [&](Agent a) {
                     return k.forall(blocks, [&](Block b) {
                       return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
@@ -358,13 +358,13 @@ struct Protocol {
                     });
                   });
                 });
-    v.invariant("a CPU copy is current", [&](const State& s) {
+    v.invariant("a CPU copy is current", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
                k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
       });
     });
-    v.invariant("what is awaited is on its way", [&](const State& s) {
+    v.invariant("what is awaited is on its way", [=, this](const State& s) {
       return k.forall(threads, [&](ThreadIx t) {
         return k.forall(blocks, [&](Block b) {
           return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
@@ -629,18 +629,17 @@ struct Protocol {
 
   // ---- normal write operation (4.3.1) -------------------------------------------------------------------
 
-  template <class Rules>
   void store_rules(Rules& r) const {
     // "a CU inserts the write into the wL1, enqueues the address at the tail of the L1 S-FIFO, and, if the
     // block is found in the rL1, sets a written bit in the tag". "Writes never receive an ack." A StRel's
     // store "can proceed as a normal store in the write path after the release completes".
     r.rule(
         {.name = "store enters wL1", .unit = "L1", .source = "4.3.1 Normal Write"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::store) && release_done(s, t) &&
                  !k.full(s.fifo1(queue_of(t)));
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           auto& line = s.wl1(cu(t), q.block);
           k.at(words, q.word, [&](Word w) {
@@ -661,10 +660,10 @@ struct Protocol {
     r.rule(
         {.name = "flush follows StRel's store", .unit = "L1", .source = "4.3.1 Synchronization"},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t)));
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           if (!fault(FaultName::no_second_flush)) {
             k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
             if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
@@ -674,7 +673,6 @@ struct Protocol {
         });
   }
 
-  template <class Rules>
   void level1_rules(Rules& r) const {
     // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
     // policy or the address reaches the head of the S-FIFO."
@@ -684,8 +682,8 @@ struct Protocol {
          .source = "4.3.1 Normal Write",
          .fairness = Fairness::optional},
         over(cus, blocks),
-        [&](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
-        [&](State& s, Cu c, Block b) {
+        [=, this](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
+        [=, this](State& s, Cu c, Block b) {
           evict1(s, c, b);
           if (fault(FaultName::entry_lost)) {
             k.for_each(queues, [&](Queue q) {
@@ -700,12 +698,12 @@ struct Protocol {
     r.rule(
         {.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"},
         over(queues),
-        [&](const State& s, Queue q) {
+        [=, this](const State& s, Queue q) {
           const Entry& e = s.fifo1(q).head();
           return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) &&
                  !k.full(s.link1(cu_of(q)));
         },
-        [&](State& s, Queue q) {
+        [=, this](State& s, Queue q) {
           const Block b = s.fifo1(q).head().block;
           k.pop(s.fifo1(q));
           evict1(s, cu_of(q), b);
@@ -714,21 +712,21 @@ struct Protocol {
     r.rule(
         {.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local},
         over(queues),
-        [&](const State& s, Queue q) {
+        [=, this](const State& s, Queue q) {
           const Entry& e = s.fifo1(q).head();
           return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
         },
-        [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
     r.rule(
         {.name = "S-FIFO1 passes a marker on",
          .unit = "L1",
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
         over(queues),
-        [&](const State& s, Queue q) {
+        [=, this](const State& s, Queue q) {
           return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
         },
-        [&](State& s, Queue q) {
+        [=, this](State& s, Queue q) {
           k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
           k.pop(s.fifo1(q));
         });
@@ -737,16 +735,16 @@ struct Protocol {
     r.rule(
         {.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(queues),
-        [&](const State& s, Queue q) {
+        [=, this](const State& s, Queue q) {
           return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
                  s.stage(s.fifo1(q).head().thread) != Stage::atomic;
         },
-        [&](State& s, Queue q) { k.pop(s.fifo1(q)); });
+        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
     // Only a load of the block can tell that it is gone.
     r.deferrable(
         {.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
         over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
-        [&](const State& s, Cu c, Block b) {
+        [=, this](const State& s, Cu c, Block b) {
           return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && cu(t) == c; });
         },
         [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
@@ -764,7 +762,6 @@ struct Protocol {
     return m;
   }
 
-  template <class Rules>
   void level2_rules(Rules& r) const {
     // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step."
     const auto from_cu = [](auto& s, Cu c) -> auto& {
@@ -773,10 +770,10 @@ struct Protocol {
     r.triggered(
         {.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           merge(s.wl2(a, m.block), m);
           k.push(s.fifo2(a), write_entry(m.block));
@@ -789,11 +786,11 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return (m.kind == UpKind::marker || m.kind == UpKind::flush) &&
                  !k.full(s.fifo2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
+        [=, this](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
 
     r.rule(
         {.name = "wL2 replaces a block",
@@ -801,17 +798,17 @@ struct Protocol {
          .source = "4.3.1 Normal Write",
          .fairness = Fairness::optional},
         over(agents, blocks),
-        [&](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
-        [&](State& s, Agent a, Block b) { evict2(s, a, b); });
+        [=, this](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
+        [=, this](State& s, Agent a, Block b) { evict2(s, a, b); });
     r.rule(
         {.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"},
         over(agents),
-        [&](const State& s, Agent a) {
+        [=, this](const State& s, Agent a) {
           const Entry& e = s.fifo2(a).head();
           return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) &&
                  !k.full(s.link2(a));
         },
-        [&](State& s, Agent a) {
+        [=, this](State& s, Agent a) {
           const Block b = s.fifo2(a).head().block;
           k.pop(s.fifo2(a));
           evict2(s, a, b);
@@ -819,11 +816,11 @@ struct Protocol {
     r.rule(
         {.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local},
         over(agents),
-        [&](const State& s, Agent a) {
+        [=, this](const State& s, Agent a) {
           const Entry& e = s.fifo2(a).head();
           return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
         },
-        [&](State& s, Agent a) { k.pop(s.fifo2(a)); });
+        [=, this](State& s, Agent a) { k.pop(s.fifo2(a)); });
     // A marker at agent scope has arrived; one at system scope travels on.
     r.rule(
         {.name = "S-FIFO2 ends an agent's release",
@@ -831,10 +828,10 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
         over(agents),
-        [&](const State& s, Agent a) {
+        [=, this](const State& s, Agent a) {
           return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head());
         },
-        [&](State& s, Agent a) {
+        [=, this](State& s, Agent a) {
           const Entry e = s.fifo2(a).head();
           k.pop(s.fifo2(a));
           marker_out(s, e, [&](Agent other) { return other == a; });
@@ -845,18 +842,18 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
         over(agents),
-        [&](const State& s, Agent a) {
+        [=, this](const State& s, Agent a) {
           return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) &&
                  !k.full(s.link2(a));
         },
-        [&](State& s, Agent a) {
+        [=, this](State& s, Agent a) {
           k.push(s.link2(a), marker_message(s.fifo2(a).head()));
           k.pop(s.fifo2(a));
         });
     r.deferrable(
         {.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
         over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
-        [&](const State& s, Agent a, Block b) {
+        [=, this](const State& s, Agent a, Block b) {
           return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && agent(t) == a; });
         },
         [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
@@ -874,7 +871,6 @@ struct Protocol {
     return e;
   }
 
-  template <class Rules>
   void level3_rules(Rules& r) const {
     const auto from_agent = [](auto& s, Agent a) -> auto& {
       return s.link2(a);
@@ -885,8 +881,8 @@ struct Protocol {
          .source = "4.3.1 Normal Write",
          .urgency = Urgency::link},
         over(agents), from_agent,
-        [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
+        [=, this](State& s, Agent, const Up& m) {
           merge(s.wl3(m.block), m);
           k.push(s.fifo3, write_entry(m.block));
         });
@@ -896,10 +892,10 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
         over(agents), from_agent,
-        [&](const State& s, Agent, const Up& m) {
+        [=, this](const State& s, Agent, const Up& m) {
           return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
         },
-        [&](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
+        [=, this](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
     // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs
     // that are performed behind wL3's back can tell them apart.
     r.deferrable(
@@ -907,19 +903,19 @@ struct Protocol {
          .unit = "directory",
          .source = "4.3.1 Normal Write",
          .fairness = Fairness::optional},
-        over(blocks), [&](const State& s, Block b) { return dirty(s.wl3(b)); },
-        [&](const State&, Block) {
+        over(blocks), [=, this](const State& s, Block b) { return dirty(s.wl3(b)); },
+        [=, this](const State&, Block) {
           return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
                  k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
         },
-        [&](State& s, Block b) { evict3(s, b); });
+        [=, this](State& s, Block b) { evict3(s, b); });
     r.rule(
         {.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"},
         over(),
-        [&](const State& s) {
+        [=, this](const State& s) {
           return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
         },
-        [&](State& s) {
+        [=, this](State& s) {
           const Block b = s.fifo3.head().block;
           k.pop(s.fifo3);
           evict3(s, b);
@@ -930,10 +926,10 @@ struct Protocol {
          .source = "4.3",
          .urgency = Urgency::local},
         over(),
-        [&](const State& s) {
+        [=, this](const State& s) {
           return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
         },
-        [&](State& s) { k.pop(s.fifo3); });
+        [=, this](State& s) { k.pop(s.fifo3); });
     // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
     // the wavefront have reached an ordering point (i.e., main memory)."
     r.rule(
@@ -941,8 +937,8 @@ struct Protocol {
          .unit = "directory",
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::link},
-        over(), [&](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
-        [&](State& s) {
+        over(), [=, this](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
+        [=, this](State& s) {
           const Entry e = s.fifo3.head();
           k.pop(s.fifo3);
           marker_out(s, e, [](Agent) { return Bool(true); });
@@ -955,22 +951,21 @@ struct Protocol {
 
   // ---- normal read operation (4.3.1) --------------------------------------------------------------------
 
-  template <class Rules>
   void load_rules(Rules& r) const {
-    const auto loads = [&](const State& s, ThreadIx t) {
+    const auto loads = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::load) && s.read(t).stage == ReadStage::none &&
              flushed(s, t);
     };
-    const auto line1 = [&](const State& s, ThreadIx t) -> const WriteLine& {
+    const auto line1 = [=, this](const State& s, ThreadIx t) -> const WriteLine& {
       return s.wl1(cu(t), s.port(t).request.block);
     };
-    const auto copy1 = [&](const State& s, ThreadIx t) -> const ReadLine& {
+    const auto copy1 = [=, this](const State& s, ThreadIx t) -> const ReadLine& {
       return s.rl1(cu(t), s.port(t).request.block);
     };
-    const auto hits_read = [&, copy1](const State& s, ThreadIx t) {
+    const auto hits_read = [=, this](const State& s, ThreadIx t) {
       return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
     };
-    const auto hits_write = [&, line1](const State& s, ThreadIx t) {
+    const auto hits_write = [=, this](const State& s, ThreadIx t) {
       const Bool hit = fault(FaultName::partial_hit_served) ? dirty(line1(s, t))
                                                             : word_dirty(line1(s, t), s.port(t).request.word);
       return hit && !passes(s, t, 1);
@@ -980,16 +975,16 @@ struct Protocol {
     // write-cache tags."
     r.rule(
         {.name = "load hits rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-        [&](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
+        [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
         });
     // "On a read-tag miss or when the written bit is set, the write cache is checked to see if the load can
     // be satisfied fully by dirty bytes present in the write cache."
     r.rule(
         {.name = "load hits wL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-        [&](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
+        [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(line1(s, t).data, s.port(t).request.word));
         });
     // "otherwise, if the read request at least partially misses in the write cache, the dirty bytes are
@@ -998,18 +993,18 @@ struct Protocol {
     r.rule(
         {.name = "partial hit writes wL1's block through", .unit = "L1", .source = "4.3.1 Normal Read"},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
                  !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
         },
-        [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+        [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           const Bool ready = !dirty(line1(s, t)) || (Bool(lean()) && !passes(s, t, 1));
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
           k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
           s.read(t).stage = ReadStage::to_l2;
@@ -1019,14 +1014,14 @@ struct Protocol {
     const auto from_cu = [](auto& s, Cu c) -> auto& {
       return s.link1(c);
     };
-    const auto hits_read2 = [&](const State& s, Cu c, const Up& m) {
+    const auto hits_read2 = [=, this](const State& s, Cu c, const Up& m) {
       const auto& copy = s.rl2(machine.agent_of(c), m.block);
       return copy.present && !copy.written && !passes(s, m.thread, 2);
     };
-    const auto line2 = [&](const State& s, Cu c, Block b) -> const WriteLine& {
+    const auto line2 = [=, this](const State& s, Cu c, Block b) -> const WriteLine& {
       return s.wl2(machine.agent_of(c), b);
     };
-    const auto hits_write2 = [&, line2](const State& s, Cu c, const Up& m) {
+    const auto hits_write2 = [=, this](const State& s, Cu c, const Up& m) {
       const Bool word =
           passes(s, m.thread, 1) && word_dirty(line2(s, c, m.block), s.port(m.thread).request.word);
       return (all_dirty(line2(s, c, m.block)) || word) && !passes(s, m.thread, 2);
@@ -1034,54 +1029,56 @@ struct Protocol {
     r.triggered(
         {.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
+          return m.kind == UpKind::read && hits_read2(s, c, m);
+        },
+        [=, this](State& s, Cu c, const Up& m) {
           answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2);
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered(
         {.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2);
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.rule(
         {.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read"},
         over(cus),
-        [&](const State& s, Cu c) {
+        [=, this](const State& s, Cu c) {
           const auto& link = s.link1(c);
           const Up& m = link.head();
           return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
                  dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
+        [=, this](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
     r.triggered(
         {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           const Bool clean =
               fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
           return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
                  !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
           k.push(s.link2(a), m);
           s.read(m.thread).stage = ReadStage::to_directory;
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
 
     // The same once more at wL3; behind it are the L3 and memory, which the directory keeps coherent with the
     // CPUs.
     const auto from_agent = [](auto& s, Agent a) -> auto& {
       return s.link2(a);
     };
-    const auto hits_write3 = [&](const State& s, const Up& m) {
+    const auto hits_write3 = [=, this](const State& s, const Up& m) {
       return all_dirty(s.wl3(m.block)) && !passes(s, m.thread, 2);
     };
     r.triggered(
@@ -1090,42 +1087,42 @@ struct Protocol {
          .source = "4.3.1 Normal Read",
          .urgency = Urgency::link},
         over(agents), from_agent,
-        [&](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
+        [=, this](State& s, Agent, const Up& m) {
           answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory);
         },
-        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
     r.rule(
         {.name = "partial hit writes wL3's block through",
          .unit = "directory",
          .source = "4.3.1 Normal Read"},
         over(agents),
-        [&](const State& s, Agent a) {
+        [=, this](const State& s, Agent a) {
           const auto& link = s.link2(a);
           const Up& m = link.head();
           const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
           const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
           return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
         },
-        [&](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
+        [=, this](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
     r.triggered(
         {.name = "read reaches memory",
          .unit = "directory",
          .source = "4.3.1 Normal Read",
          .urgency = Urgency::link},
         over(agents), from_agent,
-        [&](const State& s, Agent, const Up& m) {
+        [=, this](const State& s, Agent, const Up& m) {
           return m.kind == UpKind::read && !hits_write3(s, m) && !dirty(s.wl3(m.block));
         },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](State& s, Agent, const Up& m) {
           answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
         },
-        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
 
     r.rule(
         {.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
         [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const Agent a = agent(t);
           const Block b = s.port(t).request.block;
           k.when(!s.read(t).poisoned && !passes(s, t, 2),
@@ -1136,7 +1133,7 @@ struct Protocol {
     r.rule(
         {.name = "fill reaches L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
         [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const Block b = s.port(t).request.block;
           k.when(!s.read(t).poisoned && !passes(s, t, 1),
                  [&] { install(s.rl1(cu(t), b), s.wl1(cu(t), b), s.read(t).data); });
@@ -1166,17 +1163,16 @@ struct Protocol {
 
   // ---- synchronization (4.3.1) --------------------------------------------------------------------------
 
-  template <class Rules>
   void release_rules(Rules& r) const {
     // "To start a release operation (e.g., a StRel or kernel end), a wavefront enqueues a special release
     // marker onto the L1 S-FIFO."
     r.rule(
         {.name = "release queues its marker", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
                  s.stage(t) == Stage::idle && flushed(s, t) && !k.full(s.fifo1(queue_of(t)));
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
           if (fault(FaultName::marker_overtakes)) {
             k.push_front(s.fifo1(queue_of(t)), e);
@@ -1193,12 +1189,12 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
-        [&](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
+        [=, this](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
+        [=, this](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
     r.rule(
         {.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
         },
         [](State& s, ThreadIx t) { s.flushing(t) = false; });
@@ -1209,7 +1205,7 @@ struct Protocol {
          .source = "4.3.1 Synchronization",
          .urgency = Urgency::local},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t);
         },
         [](State& s, ThreadIx t) {
@@ -1256,30 +1252,29 @@ struct Protocol {
   // "Completing an atomic operation also inserts a write marker into the S-FIFO, but instead of lazily
   // writing through to memory, the atomic is forwarded immediately to the point of system coherence, which is
   // the directory."
-  template <class Rules>
   void atomic_rules(Rules& r) const {
-    const auto starts = [&](const State& s, ThreadIx t) {
+    const auto starts = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::rmw) && release_done(s, t) && !k.full(s.link1(cu(t)));
     };
-    const auto own_line = [&](const State& s, ThreadIx t) -> const WriteLine& {
+    const auto own_line = [=, this](const State& s, ThreadIx t) -> const WriteLine& {
       return s.wl1(cu(t), s.port(t).request.block);
     };
     // Dirty words of the block go ahead of the RMW (repair; the print lets it overtake them).
     if (repaired(FaultName::atomic_overtakes_write)) {
       r.rule(
           {.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
-          [&](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
-          [&](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+          [=, this](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
+          [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
     }
     r.rule(
         {.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           const Bool ready =
               repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
           return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const Block b = s.port(t).request.block;
           if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
           k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
@@ -1292,30 +1287,30 @@ struct Protocol {
          .source = "4.3.1 Normal Write",
          .urgency = Urgency::link},
         over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           const Bool ready =
               repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
           k.push(s.link2(a), m);
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered(
         {.name = "directory performs an atomic",
          .unit = "directory",
          .source = "4.3.1 Normal Write",
          .urgency = Urgency::link},
         over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
-        [&](const State& s, Agent, const Up& m) {
+        [=, this](const State& s, Agent, const Up& m) {
           const Bool ready =
               repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready;
         },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](State& s, Agent, const Up& m) {
           const auto& q = s.port(m.thread).request;
           Data data = home().read(s.home, m.block);
           const Value old = word_of(data, q.word);
@@ -1330,21 +1325,20 @@ struct Protocol {
           s.stage(m.thread) = Stage::idle;
           complete<K>(s.port(m.thread), old);
         },
-        [&](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
   }
 
   // "these invalidations are not critical to performance": they arrive at any time.
-  template <class Rules>
   void invalidation_rules(Rules& r) const {
     r.rule(
         {.name = "invalidation reaches rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(cus, blocks),
-        [&](const State& s, Cu c, Block b) { return arrives1(s, c, b); },
-        [&](State& s, Cu c, Block b) { invalidate1(s, c, b); });
+        [=, this](const State& s, Cu c, Block b) { return arrives1(s, c, b); },
+        [=, this](State& s, Cu c, Block b) { invalidate1(s, c, b); });
     // "The APU directory will invalidate the rL2, which in turn will invalidate the rL1 caches".
     r.rule(
         {.name = "invalidation reaches rL2", .unit = "L2", .source = "4.3.1 Normal Write"},
-        over(agents, blocks), [&](const State& s, Agent a, Block b) { return arrives2(s, a, b); },
-        [&](State& s, Agent a, Block b) { invalidate2(s, a, b); });
+        over(agents, blocks), [=, this](const State& s, Agent a, Block b) { return arrives2(s, a, b); },
+        [=, this](State& s, Agent a, Block b) { invalidate2(s, a, b); });
   }
 
   // No fill that it has to stay behind is still on its way.
@@ -1384,26 +1378,25 @@ struct Protocol {
 
   // "CPUs perform stores as normal with coherent write-back caches. The APU directory will invalidate the rL2
   // [...]"; "the CPUs perform loads as normal".
-  template <class Rules>
   void cpu_rules(Rules& r) const {
-    const auto ready = [&](const State& s, ThreadIx t) {
+    const auto ready = [=, this](const State& s, ThreadIx t) {
       const Bool waits =
           releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
       return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
     };
     r.rule(
         {.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
         });
     r.rule(
         {.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [&, ready](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           home().cpu_store(s.home, q.block, q.word, q.a);
           invalidate_agents(s, q.block);
@@ -1412,10 +1405,10 @@ struct Protocol {
         });
     r.rule(
         {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [&, ready](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           const Value old = home().cpu_load(s.home, q.block, q.word);
           home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
@@ -1425,7 +1418,7 @@ struct Protocol {
         });
     r.rule(
         {.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
-        [&, ready](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t);
         },
         [](State& s, ThreadIx t) {
@@ -1436,10 +1429,10 @@ struct Protocol {
     if (repaired(FaultName::host_release_does_not_wait)) {
       r.rule(
           {.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
-          [&](const State& s, ThreadIx t) {
+          [=, this](const State& s, ThreadIx t) {
             return on_cpu(s, t) && releases(s.port(t).request.order) && s.stage(t) == Stage::idle;
           },
-          [&](State& s, ThreadIx t) {
+          [=, this](State& s, ThreadIx t) {
             s.stage(t) = Stage::awaiting;
             await(s, t, [](Agent) { return Bool(true); });
           });
@@ -1450,6 +1443,7 @@ struct Protocol {
 struct Info {
   static constexpr std::string_view name = "quick-release";
   static constexpr std::string_view what = "write-combining caches with S-FIFOs (Hechtman, thesis 2014, 4.3)";
+  static constexpr int place = 20;  // among the systems, where people read of them
   static constexpr auto& faults = quick_release::faults;
   static constexpr auto& variants = quick_release::variants;
   template <class Capacities>

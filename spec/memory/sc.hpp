@@ -13,10 +13,10 @@
 #include "spec/program/machine.hpp"
 #include "spec/program/port.hpp"
 
-namespace lockstep {
+namespace lockstep::sc {
 
 template <class K>
-struct SequentialConsistency {
+struct Protocol {
   using Bool = typename K::Bool;
   using Value = typename K::Value;
   using ThreadIx = typename K::template Ix<ThreadTag>;
@@ -28,6 +28,8 @@ struct SequentialConsistency {
     typename K::template Table<Value, BlockTag, WordTag> memory;
     BOOST_DESCRIBE_CLASS(State, (), (port, memory), (), ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
 
   const K& k;
   const Machine<K>& machine;
@@ -38,7 +40,6 @@ struct SequentialConsistency {
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b, w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
-  template <class Rules>
   void rules(Rules& r) const {
     const auto asks = [](Operation operation) {
       return [operation](const State& s, ThreadIx i) {
@@ -53,7 +54,7 @@ struct SequentialConsistency {
              complete<K>(s.port(i));
            });
     r.rule({.name = "performs an RMW", .unit = "memory"}, over(threads), asks(Operation::rmw),
-           [&](State& s, ThreadIx i) {
+           [=, this](State& s, ThreadIx i) {
              const Value old = word(s, i);
              word(s, i) = rmw_result(k, s.port(i).request, old);
              complete<K>(s.port(i), old);
@@ -62,7 +63,6 @@ struct SequentialConsistency {
            [](State& s, ThreadIx i) { complete<K>(s.port(i)); });
   }
 
-  template <class Invariants>
   void invariants(Invariants&) const {}
 
   template <class Wanted>
@@ -74,9 +74,10 @@ struct SequentialConsistency {
   }
 };
 
-struct SequentialConsistencyInfo {
+struct Info {
   static constexpr std::string_view name = "sc";
   static constexpr std::string_view what = "one flat memory, every operation atomic and at once";
+  static constexpr int place = 0;  // among the systems, where people read of them
   static constexpr std::array<Fault, 0> faults{};
   static constexpr std::array<Variant, 1> variants{Variant{"default", "the only one"}};
   template <class Capacities>
@@ -84,9 +85,9 @@ struct SequentialConsistencyInfo {
   template <class S>
   static constexpr void default_sizes(S&, int) {}
   template <class K>
-  using Memory = SequentialConsistency<K>;
+  using Memory = Protocol<K>;
   // A request is performed by one rule, whole.
   static constexpr bool performs_at_once = true;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::sc

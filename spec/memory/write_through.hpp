@@ -181,6 +181,8 @@ struct Protocol {
     typename Front<K>::State front;
     BOOST_DESCRIBE_CLASS(State, (), (port, stage, read, l1, link1, l2, link2, home, front), (), ())
   };
+  using Rules = RuleList<K, State>;
+  using Invariants = InvariantList<K, State>;
 
   const K& k;
   const Machine<K>& machine;
@@ -202,9 +204,8 @@ struct Protocol {
            k.forall(agents, [&](Agent a) { return s.link2(a).empty(); }) && front().drained(s);
   }
 
-  template <class Rules>
   void rules(Rules& r) const {
-    front().rules(r, *this);
+    r.keep(front()).rules(r, *this);
     store_rules(r);
     load_rules(r);
     release_rules(r);
@@ -214,27 +215,26 @@ struct Protocol {
     cpu_rules(r);
   }
 
-  template <class Invariants>
   void invariants(Invariants& v) const {
-    v.invariant("a copy in L1 has its CU's newest write on the link", [&](const State& s) {
+    v.invariant("a copy in L1 has its CU's newest write on the link", [=, this](const State& s) {
       return k.forall(cus, [&](Cu c) {
         return k.forall(
             blocks, [&](Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data); });
       });
     });
-    v.invariant("a copy in L2 has its agent's newest write on the link", [&](const State& s) {
+    v.invariant("a copy in L2 has its agent's newest write on the link", [=, this](const State& s) {
       return k.forall(agents, [&](Agent a) {
         return k.forall(
             blocks, [&](Block b) { return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data); });
       });
     });
-    v.invariant("a CPU copy is current", [&](const State& s) {
+    v.invariant("a CPU copy is current", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
                k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
       });
     });
-    front().invariants(v);
+    v.keep(front()).invariants(v);
   }
 
   // For fronts: a write that leaves no copy in the L1 that it passes.
@@ -359,15 +359,14 @@ struct Protocol {
     k.push(s.link2(a), m);
   }
 
-  template <class Rules>
   void store_rules(Rules& r) const {
     r.rule(
         {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::store) && !beyond_group(s, t) && release_done(s, t) &&
                  !k.full(s.link1(cu(t))) && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           write_at_l1(s, cu(t), write_message(q.block, q.word, q.a));
           complete<K>(s.port(t));
@@ -375,15 +374,15 @@ struct Protocol {
     r.triggered(
         {.name = "write passes L2", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
         [](auto& s, Cu c) -> auto& { return s.link1(c); },
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::write && !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) { write_at_l2(s, machine.agent_of(c), m); });
+        [=, this](State& s, Cu c, const Up& m) { write_at_l2(s, machine.agent_of(c), m); });
     r.triggered(
         {.name = "write reaches memory", .unit = "directory", .source = "4.2.3"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [](const State&, Agent, const Up& m) { return m.kind == UpKind::write; },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](State& s, Agent, const Up& m) {
           const auto reach = [&](const Data& data) {
             home().write(s.home, m.block, m.mask, data, !fault(FaultName::cpu_not_invalidated));
           };
@@ -397,32 +396,31 @@ struct Protocol {
         });
   }
 
-  template <class Rules>
   void load_rules(Rules& r) const {
-    const auto loads = [&](const State& s, ThreadIx t) {
+    const auto loads = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::load) && !beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none;
     };
-    const auto copy = [&](const State& s, ThreadIx t) -> const Line& {
+    const auto copy = [=, this](const State& s, ThreadIx t) -> const Line& {
       return s.l1(cu(t), s.port(t).request.block);
     };
     r.rule(
         {.name = "load hits L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [&](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present && admitted(s, t); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present && admitted(s, t); },
+        [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy(s, t).data, s.port(t).request.word));
         });
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return loads(s, t) && !copy(s, t).present && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) { fetch1(s, t); });
+        [=, this](State& s, ThreadIx t) { fetch1(s, t); });
     read_rules(r);
     r.rule(
         {.name = "fill reaches L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [&](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+        [=, this](State& s, ThreadIx t) {
           k.when(!s.read(t).stale1, [&] { install(s.l1(cu(t), s.port(t).request.block), s.read(t).data); });
           k.when(asks(s, t, Operation::load),
                  [&] { complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word)); });
@@ -439,7 +437,6 @@ struct Protocol {
     line.data = data;
   }
 
-  template <class Rules>
   void read_rules(Rules& r) const {
     const auto from_cu = [](auto& s, Cu c) -> auto& {
       return s.link1(c);
@@ -447,31 +444,31 @@ struct Protocol {
     r.triggered(
         {.name = "read hits L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
         from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::read && s.l2(machine.agent_of(c), m.block).present;
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           s.read(m.thread).stage = ReadStage::from_l2;
           s.read(m.thread).data = s.l2(machine.agent_of(c), m.block).data;
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered(
         {.name = "read misses L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
         from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           return m.kind == UpKind::read && !s.l2(a, m.block).present && !k.full(s.link2(a));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           k.push(s.link2(machine.agent_of(c)), m);
           s.read(m.thread).stage = ReadStage::to_directory;
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered(
         {.name = "read reaches memory", .unit = "directory", .source = "4.2.1"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [](const State&, Agent, const Up& m) { return m.kind == UpKind::read; },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](State& s, Agent, const Up& m) {
           s.read(m.thread).stage = ReadStage::from_directory;
           s.read(m.thread).data = home().read(s.home, m.block);
         });
@@ -479,7 +476,7 @@ struct Protocol {
     r.rule(
         {.name = "fill reaches L2", .unit = "L2", .source = "4.2.1"}, over(threads),
         [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_directory; },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           k.when(!s.read(t).stale2,
                  [&] { install(s.l2(agent(t), s.port(t).request.block), s.read(t).data); });
           k.when(
@@ -490,15 +487,14 @@ struct Protocol {
 
   // "a release operation (kernel end, barrier, or StRel) will need to wait for all prior writes to be visible
   // globally before executing more memory operations" (4.2.3).
-  template <class Rules>
   void release_rules(Rules& r) const {
     r.rule(
         {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
                  s.stage(t) == Stage::idle && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           s.stage(t) = Stage::releasing;
           if (fault(FaultName::release_does_not_wait)) {
             s.stage(t) = Stage::released;
@@ -511,16 +507,18 @@ struct Protocol {
     r.triggered(
         {.name = "L2 answers a marker", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
         [](auto& s, Cu c) -> auto& { return s.link1(c); },
-        [&](const State& s, Cu, const Up& m) { return m.kind == UpKind::marker && ends_at_l2(s, m.thread); },
+        [=, this](const State& s, Cu, const Up& m) {
+          return m.kind == UpKind::marker && ends_at_l2(s, m.thread);
+        },
         [](State& s, Cu, const Up& m) { s.stage(m.thread) = Stage::released; });
     r.triggered(
         {.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link},
         over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) &&
                  !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) { k.push(s.link2(machine.agent_of(c)), m); });
+        [=, this](State& s, Cu c, const Up& m) { k.push(s.link2(machine.agent_of(c)), m); });
     r.triggered(
         {.name = "directory answers a marker", .unit = "directory", .source = "4.2.3"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
@@ -528,10 +526,10 @@ struct Protocol {
         [](State& s, Agent, const Up& m) { s.stage(m.thread) = Stage::released; });
     r.rule(
         {.name = "fence has released", .unit = "L1", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t) && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) { performed(s, t); });
+        [=, this](State& s, ThreadIx t) { performed(s, t); });
   }
   [[nodiscard]] Bool ends_at_l2(const State& s, ThreadIx t) const {
     return !to_system(s, t) || Bool(fault(FaultName::early_acknowledgement));
@@ -552,36 +550,35 @@ struct Protocol {
         });
   }
 
-  template <class Rules>
   void atomic_rules(Rules& r) const {
-    const auto local_rmw = [&](const State& s, ThreadIx t) {
+    const auto local_rmw = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::rmw) && !beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none && !k.full(s.link1(cu(t)));
     };
     r.rule(
         {.name = "RMW at L1 fetches its block", .unit = "L1", .source = "ours"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return local_rmw(s, t) && !s.l1(cu(t), s.port(t).request.block).present && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) { fetch1(s, t); });
+        [=, this](State& s, ThreadIx t) { fetch1(s, t); });
     r.rule(
         {.name = "L1 performs an RMW", .unit = "L1", .source = "ours"}, over(threads),
-        [&](const State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) {
           return local_rmw(s, t) && s.l1(cu(t), s.port(t).request.block).present && admitted(s, t);
         },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           const Value old = word_of(s.l1(cu(t), q.block).data, q.word);
           write_at_l1(s, cu(t), write_message(q.block, q.word, rmw_result(k, q, old)));
           complete<K>(s.port(t), old);
         });
 
-    const auto leaves = [&](const State& s, ThreadIx t) {
+    const auto leaves = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && !asks(s, t, Operation::fence) && beyond_group(s, t) && release_done(s, t) &&
              !k.full(s.link1(cu(t))) && admitted(s, t);
     };
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
-           [&](State& s, ThreadIx t) {
+           [=, this](State& s, ThreadIx t) {
              const auto& q = s.port(t).request;
              if (!fault(FaultName::atomic_keeps_l1_copy)) drop_from_l1(s, cu(t), q.block);
              if (fault(FaultName::atomic_overtakes_writes)) {
@@ -598,49 +595,49 @@ struct Protocol {
     r.triggered(
         {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::store) &&
                  !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const auto& q = s.port(m.thread).request;
           write_at_l2(s, machine.agent_of(c), write_message(q.block, q.word, q.a));
           performed(s, m.thread);
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.rule(
         {.name = "L2 fetches an atomic's block", .unit = "L2", .source = "ours"}, over(cus),
-        [&](const State& s, Cu c) {
+        [=, this](const State& s, Cu c) {
           const Agent a = machine.agent_of(c);
           const Up& m = s.link1(c).head();
           return !s.link1(c).empty() && m.kind == UpKind::atomic && !to_system(s, m.thread) &&
                  !asks(s, m.thread, Operation::store) && !s.l2(a, m.block).present &&
                  s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
         },
-        [&](State& s, Cu c) {
+        [=, this](State& s, Cu c) {
           const ThreadIx t = s.link1(c).head().thread;
           k.push(s.link2(machine.agent_of(c)), message(UpKind::read, s.port(t).request.block, t));
           s.read(t).stage = ReadStage::to_directory;
         });
     r.triggered(
         {.name = "L2 performs an atomic load", .unit = "L2", .source = "ours"}, over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
                  s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           auto& port = s.port(m.thread);
           port.result = word_of(s.l2(machine.agent_of(c), m.block).data, port.request.word);
           performed(s, m.thread);
         });
     r.triggered(
         {.name = "L2 performs an RMW", .unit = "L2", .source = "ours"}, over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
                  s.l2(a, m.block).present && s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           auto& port = s.port(m.thread);
           const Value old = word_of(s.l2(a, m.block).data, port.request.word);
@@ -651,21 +648,21 @@ struct Protocol {
     r.triggered(
         {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours", .urgency = Urgency::link},
         over(cus), from_cu,
-        [&](const State& s, Cu c, const Up& m) {
+        [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::atomic && to_system(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
         },
-        [&](State& s, Cu c, const Up& m) {
+        [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           s.l2(a, m.block) = Line{};
           stale_in_l2(s, a, m.block);
           k.push(s.link2(a), m);
         },
-        [&](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
     r.triggered(
         {.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [](const State&, Agent, const Up& m) { return m.kind == UpKind::atomic; },
-        [&](State& s, Agent, const Up& m) {
+        [=, this](State& s, Agent, const Up& m) {
           auto& port = s.port(m.thread);
           const auto& q = port.request;
           const Value old = word_of(home().read(s.home, m.block), q.word);
@@ -681,12 +678,11 @@ struct Protocol {
 
   // "an acquiring memory fence (kernel begin or LdAcq) will invalidate all clean and potentially stale L1
   // cache data" (4.2.3); beyond one agent the same holds for L2.
-  template <class Rules>
   void acquire_rules(Rules& r) const {
     r.rule(
         {.name = "acquire invalidates L2", .unit = "L2", .source = "4.2.3"}, over(threads),
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           if (!fault(FaultName::acquire_keeps_l2)) {
             for_each_present(k, slice(s.l2, agent(t), blocks), [&](Block b) { s.l2(agent(t), b) = Line{}; });
             stale_after(
@@ -698,7 +694,7 @@ struct Protocol {
     r.rule(
         {.name = "acquire invalidates L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
-        [&](State& s, ThreadIx t) {
+        [=, this](State& s, ThreadIx t) {
           if (!fault(FaultName::acquire_keeps_l1)) {
             for_each_present(k, slice(s.l1, cu(t), blocks), [&](Block b) { s.l1(cu(t), b) = Line{}; });
             stale_after(
@@ -721,13 +717,12 @@ struct Protocol {
            (asks(s, t, Operation::load) || asks(s, t, Operation::rmw));
   }
 
-  template <class Rules>
   void replacement_rules(Rules& r) const {
     // Only an access that looks the block up can tell that it is gone.
     r.deferrable(
         {.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional},
         over(cus, blocks), [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
-        [&](const State& s, Cu c, Block b) {
+        [=, this](const State& s, Cu c, Block b) {
           return k.exists(threads, [&](ThreadIx t) { return looks_up(s, t, b) && cu(t) == c; });
         },
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
@@ -737,27 +732,26 @@ struct Protocol {
         [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
-  template <class Rules>
   void cpu_rules(Rules& r) const {
     r.rule(
         {.name = "CPU loads", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
         });
     r.rule(
         {.name = "CPU stores", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           home().cpu_store(s.home, q.block, q.word, q.a);
           complete<K>(s.port(t));
         });
     r.rule(
         {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
-        [&](State& s, ThreadIx t) {
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
+        [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           const Value old = home().cpu_load(s.home, q.block, q.word);
           home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
@@ -765,7 +759,7 @@ struct Protocol {
         });
     r.rule(
         {.name = "CPU passes a fence", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [&](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
+        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }
 };
@@ -774,6 +768,7 @@ struct Info {
   static constexpr std::string_view name = "write-through";
   static constexpr std::string_view what =
       "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
+  static constexpr int place = 10;  // among the systems, where people read of them
   static constexpr auto& faults = write_through::faults;
   static constexpr auto& variants = write_through::variants;
   template <class Capacities>

@@ -139,13 +139,11 @@ class OpenSystem {
   }
 
   // Everything is at its default: memory holds zeros.
-  template <class Start>
-  void start(Start& s) const {
+  void start(StartList<K, State>& s) const {
     s.start(over(), [](State&) {});
   }
 
-  template <class Rules>
-  void rules(Rules& r) const {
+  void rules(RuleList<K, State>& r) const {
     r.rule(
         {.name = "issues a request", .unit = "thread"}, over(threads, shapes, blocks, words),
         [this](const State& s, ThreadIx t, Shape shape, Block b, Word w) {
@@ -168,18 +166,15 @@ class OpenSystem {
           s.memory.port(t).result = typename K::Value(0);
           s.request(t) = Request{};
         });
-    RulesOfPart part(
-        r, [](auto& s) -> auto& { return s.memory; });
-    const Memory m = memory();
-    m.rules(part);
+    RuleList<K, MemoryState> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    r.part(of_memory, &State::memory);
   }
 
-  template <class Invariants>
-  void invariants(Invariants& v) const {
-    RulesOfPart part(
-        v, [](auto& s) -> auto& { return s.memory; });
-    const Memory m = memory();
-    m.invariants(part);
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, MemoryState> of_memory;
+    of_memory.keep(memory()).invariants(of_memory);
+    v.part(of_memory, &State::memory);
   }
 
   // Recomputes the requests of the ports, which are not stored.

@@ -59,8 +59,7 @@ class ScheduledSystem {
   [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_}; }
   [[nodiscard]] Sched scheduler() const { return {k_, machine_, order_, setup_}; }
 
-  template <class Start>
-  void start(Start& s) const {
+  void start(StartList<K, State>& s) const {
     const auto with = [&](int slots) {
       s.start(over(), [this, slots](State& state) {
         for (const Location& location : program_->locations) {
@@ -75,15 +74,14 @@ class ScheduledSystem {
     for (int slots = 1; slots <= k_.extent(work_groups); ++slots) with(slots);
   }
 
-  template <class Rules>
-  void rules(Rules& r) const {
-    const Sched sched = scheduler();
-    const ThreadsOfProgram threads = threads_of_program();
-    HeldBack<Rules> held{r, *this, sched};
-    threads.rules(held);
-    Performed<Rules> performed{r, *this, sched};
-    const Memory m = memory();
-    m.rules(performed);
+  void rules(RuleList<K, State>& r) const {
+    const Sched& sched = r.keep(scheduler());
+    RuleList<K, MachineState> of_threads(k_);
+    of_threads.keep(threads_of_program()).rules(of_threads);
+    hold_back(of_threads, sched, r);
+    RuleList<K, MemoryState> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    perform(of_memory, sched, r);
     const auto part = [](auto& s) -> auto& {
       return s.scheduler;
     };
@@ -97,15 +95,15 @@ class ScheduledSystem {
     }
   }
 
-  template <class Assertions>
-  void assertions(Assertions& v) const {
+  void assertions(InvariantList<K, State>& v) const {
     claims(v, *this, [](const State& s) -> const MachineState& { return s.machine; });
   }
-  template <class Invariants>
-  void invariants(Invariants& v) const {
-    RulesOfPart part(v, MemoryPart{});
-    const Memory m = memory();
-    m.invariants(part);
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, MemoryState> of_memory;
+    of_memory.keep(memory()).invariants(of_memory);
+    InvariantList<K, MachineState> of_machine;
+    of_machine.part(of_memory, &MachineState::memory);
+    v.part(of_machine, &State::machine);
   }
 
   void restore(State& s) const { threads_of_program().restore(s.machine); }
@@ -132,79 +130,64 @@ class ScheduledSystem {
     });
   }
 
-  // The rules of threads, on the whole state: those that ask something of memory wait for the scheduler.
-  template <class Rules>
-  struct HeldBack {
-    Rules& reader;
-    const ScheduledSystem& self;
-    const Sched& sched;
+  using Rules = RuleList<K, State>;
+  using Erased = typename K::Erased;
+  using Member = typename Erased::Member;
 
-    template <class... Tags, class Guard, class Action>
-    void rule(const Rule& rule, Over<Tags...> parameters, Guard&& guard, Action&& action) {
-      if (!rule.asks) {
-        reader.rule(
-            rule, parameters, [&](const State& s, auto... i) { return guard(s.machine, i...); },
-            [&](State& s, auto... i) { action(s.machine, i...); });
-        return;
-      }
-      if constexpr (sizeof...(Tags) == 0) {
-        const ThreadIx t = K::template constant<ThreadTag>(rule.thread);
-        Rule held = rule;
-        held.urgency = Urgency::none;
-        reader.rule(
-            held, parameters,
-            [&, t](const State& s) { return guard(s.machine) && sched.may_issue(s.scheduler, t); },
-            [&, t](State& s) {
-              action(s.machine);
-              sched.issued(s.scheduler, t, rule.instruction->waits);
+  // The rules of threads, on the whole state: those that ask something of memory wait for the scheduler.
+  void hold_back(const RuleList<K, MachineState>& of_threads, const Sched& sched, Rules& r) const {
+    const std::size_t machine = detail::offset_of(&State::machine);
+    const std::size_t first = r.values().size();
+    for (const typename Rules::Value& own : of_threads.values()) {
+      typename Rules::Value held = own.within(machine);
+      if (own.rule.asks) {
+        const ThreadIx t = K::template constant<ThreadTag>(own.rule.thread);
+        const bool waits = own.rule.instruction->waits;
+        held.rule.urgency = Urgency::none;
+        held.guard = ErasedGuard<Erased>::template of<K, State>(
+            [guard = held.guard, &sched, t](const State& s, const Member* m) {
+              return Bool(guard(&s, m)) && sched.may_issue(s.scheduler, t);
+            });
+        held.action = ErasedAction<Erased>::template of<State>(
+            [this, action = held.action, &sched, t, waits](State& s, const Member* m) {
+              action(&s, m);
+              sched.issued(s.scheduler, t, waits);
               if constexpr (Sched::observes) {
-                self.k_.when(sched.skips(s.scheduler, t), [&] {
+                k_.when(sched.skips(s.scheduler, t), [&] {
                   complete<K>(s.machine.port(t), sched.expected(s.machine.port(t).request));
                   sched.skipped(s.scheduler, t);
                 });
               }
             });
       }
+      r.add(std::move(held));
     }
-    template <class Counter, class Case>
-    void split(Counter&& counter, int cases, Case&& one) {
-      reader.split([&](const State& s) { return counter(s.machine); }, cases, one);
-    }
-  };
+    for (const RuleSplit& split : of_threads.splits()) r.add(split.within(machine, first));
+    r.keep(of_threads.kept());
+  }
 
-  struct MemoryPart {
-    auto& operator()(auto& s) const { return s.machine.memory; }
-  };
   // The rules of memory, on the whole state: the scheduler sees what is performed.
-  template <class Rules>
-  struct Performed : RulesOfPart<Rules, MemoryPart> {
-    using OfMemory = RulesOfPart<Rules, MemoryPart>;
-    Rules& reader;
-    const ScheduledSystem& self;
-    const Sched& sched;
-    Performed(Rules& r, const ScheduledSystem& system, const Sched& scheduler)
-        : OfMemory(r, {}), reader(r), self(system), sched(scheduler) {}
-
-    using OfMemory::rule;
-    template <class Guard, class Action>
-    void rule(const Rule& rule, Over<ThreadTag> parameters, Guard&& guard, Action&& action) {
-      if constexpr (!performs_at_once) {
-        OfMemory::rule(rule, parameters, guard, action);
-      } else {
-        Rule at_once = rule;
-        at_once.urgency = Urgency::local;
-        reader.rule(
-            at_once, parameters, [&](const State& s, ThreadIx i) { return guard(s.machine.memory, i); },
-            [&](State& s, ThreadIx i) {
-              const Value old = self.word_asked(s, i);
-              action(s.machine.memory, i);
+  void perform(const RuleList<K, MemoryState>& of_memory, const Sched& sched, Rules& r) const {
+    const std::size_t memory = detail::offset_of(&State::machine) + detail::offset_of(&MachineState::memory);
+    for (const typename Rules::Value& own : of_memory.values()) {
+      typename Rules::Value seen = own.within(memory);
+      const bool of_thread = own.parameters.size() == 1 && own.parameters.front().name == ThreadTag::name;
+      if (performs_at_once && of_thread) {
+        seen.rule.urgency = Urgency::local;
+        seen.action = ErasedAction<Erased>::template of<State>(
+            [this, action = seen.action, &sched](State& s, const Member* m) {
+              const ThreadIx i = K::template member<ThreadTag>(m[0]);
+              const Value old = word_asked(s, i);
+              action(&s, m);
               if constexpr (Sched::observes) {
-                sched.performed(s.scheduler, i, s.machine.port(i).request, old, self.word_asked(s, i));
+                sched.performed(s.scheduler, i, s.machine.port(i).request, old, word_asked(s, i));
               }
             });
       }
+      r.add(std::move(seen));
     }
-  };
+    r.keep(of_memory.kept());
+  }
 
   [[nodiscard]] Value word_asked(const State& s, ThreadIx i) const {
     const auto& q = s.machine.port(i).request;

@@ -81,8 +81,7 @@ class System {
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
   [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_}; }
 
-  template <class Start>
-  void start(Start& s) const {
+  void start(StartList<K, State>& s) const {
     s.start(over(), [this](State& state) {
       for (const Location& location : program_->locations) {
         memory().initialise(state.memory, K::template constant<BlockTag>(location.block),
@@ -93,27 +92,21 @@ class System {
     });
   }
 
-  template <class Rules>
-  void rules(Rules& r) const {
-    const ThreadsOfProgram threads = threads_of_program();
-    threads.rules(r);
-    RulesOfPart part(
-        r, [](auto& s) -> auto& { return s.memory; });
-    const Memory m = memory();
-    m.rules(part);
+  void rules(RuleList<K, State>& r) const {
+    r.keep(threads_of_program()).rules(r);
+    RuleList<K, MemoryState> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    r.part(of_memory, &State::memory);
   }
 
-  template <class Assertions>
-  void assertions(Assertions& v) const {
+  void assertions(InvariantList<K, State>& v) const {
     claims(v, *this, [](const State& s) -> const State& { return s; });
   }
 
-  template <class Invariants>
-  void invariants(Invariants& v) const {
-    RulesOfPart part(
-        v, [](auto& s) -> auto& { return s.memory; });
-    const Memory m = memory();
-    m.invariants(part);
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, MemoryState> of_memory;
+    of_memory.keep(memory()).invariants(of_memory);
+    v.part(of_memory, &State::memory);
   }
 
   void restore(State& s) const { threads_of_program().restore(s); }

@@ -24,6 +24,14 @@ enum class Phase : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(Phase, running, waiting, departing)
 
+// Acquire and release are sequentially consistent themselves (semantics.md, "Operations"), so sc asks a
+// memory system for nothing more.
+constexpr Order order_asked(const Instruction& at) {
+  if (at.order != Order::sc) return at.order;
+  if (at.opcode == Opcode::load) return Order::acquire;
+  return at.opcode == Opcode::store ? Order::release : Order::acq_rel;
+}
+
 // `MemoryState` is the memory system's part of the state; it holds the ports.
 template <class K, class MemoryState>
 struct Threads {
@@ -135,10 +143,10 @@ struct Threads {
       case Opcode::rmw:
       case Opcode::fence:
       case Opcode::kernel_end:
-        r.rule(named("issues", true), over(), idle, [&, i](State& s) { request(s, i, at, false); });
+        r.rule(named("issues", true), over(), idle, [this, i, &at](State& s) { request(s, i, at, false); });
         r.rule(
             named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
-            [&, i, next](State& s) {
+            [this, i, next, &at](State& s) {
               if (at.waits) {
                 const Value read = s.port(i).result;
                 retire(s, i);
@@ -157,7 +165,7 @@ struct Threads {
         r.rule(
             named("begins its kernel", true), over(),
             [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
-            [&, i](State& s) { request(s, i, at, false); });
+            [this, i, &at](State& s) { request(s, i, at, false); });
         r.rule(
             named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
             [this, i, next](State& s) {
@@ -169,7 +177,7 @@ struct Threads {
         r.rule(
             named("issues", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
-            [&, i](State& s) { request(s, i, at, false); });
+            [this, i, &at](State& s) { request(s, i, at, false); });
         r.rule(
             named("arrives at"), over(),
             [i, here](const State& s) {
@@ -182,7 +190,7 @@ struct Threads {
         r.rule(
             named("departs from", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
-            [&, i](State& s) { request(s, i, at, true); });
+            [this, i, &at](State& s) { request(s, i, at, true); });
         r.rule(
             named("completes"), over(),
             [i, here](const State& s) {
@@ -195,29 +203,30 @@ struct Threads {
             });
         break;
       case Opcode::move:
-        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, next, &at](State& s) {
           assign(s, i, at.destination, operand(s, i, at.a));
           next(s);
         });
         break;
       case Opcode::arithmetic:
-        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, next, &at](State& s) {
           assign(s, i, at.destination, compute(k, at.arithmetic, operand(s, i, at.a), operand(s, i, at.b)));
           next(s);
         });
         break;
       case Opcode::branch:
-        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, next, &at, &self](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
               [&] { go(s, i, self, at.target); }, [&] { next(s); });
         });
         break;
       case Opcode::jump:
-        r.rule(named("executes"), over(), idle, [&, i](State& s) { go(s, i, self, at.target); });
+        r.rule(named("executes"), over(), idle,
+               [this, i, &at, &self](State& s) { go(s, i, self, at.target); });
         break;
       case Opcode::assertion:
-        r.rule(named("executes"), over(), idle, [&, i, next](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, next, &at](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
               [&] {
@@ -286,14 +295,6 @@ struct Threads {
                at.opcode == Opcode::kernel_end) {
       request(s, i, at, false);
     }
-  }
-
-  // Acquire and release are sequentially consistent themselves (semantics.md, "Operations"), so sc asks a
-  // memory system for nothing more.
-  static constexpr Order order_asked(const Instruction& at) {
-    if (at.order != Order::sc) return at.order;
-    if (at.opcode == Opcode::load) return Order::acquire;
-    return at.opcode == Opcode::store ? Order::release : Order::acq_rel;
   }
 
   void request(State& s, ThreadIx i, const Instruction& at, bool departing) const {

@@ -193,4 +193,78 @@ void check_laws(RecordedRule& rule) {
   check_block(rule.action, rule);
 }
 
+// ---- reading lists
+// -----------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<Expression> variables(const std::vector<RuleParameter<RecordedErased>>& parameters,
+                                  Recorder& recorder, std::vector<std::string>& names) {
+  std::vector<Expression> members;
+  for (const auto& parameter : parameters) {
+    names.emplace_back(parameter.name);
+    members.push_back(make(Op::parameter, parameter.type, {}, recorder.fresh(parameter.name)));
+  }
+  return members;
+}
+
+}  // namespace
+
+void read_rules(const std::vector<RuleValue<RecordedErased>>& rules, const MakeState& make_state,
+                std::vector<RecordedRule>& out) {
+  for (const RuleValue<RecordedErased>& value : rules) {
+    RecordedRule rule;
+    rule.name = value.rule.name;
+    rule.unit = value.rule.unit;
+    rule.source = value.rule.source;
+    rule.fairness = value.rule.fairness;
+    rule.urgency = value.rule.urgency;
+    rule.instruction = value.rule.instruction;
+    rule.thread = value.rule.thread;
+    Recorder recorder;
+    const std::shared_ptr<void> state = make_state();
+    const std::vector<Expression> members = variables(value.parameters, recorder, rule.parameters);
+    recorder.begin_guard();
+    if (value.trigger) rule.trigger = value.trigger(state.get(), members.data());
+    rule.guard = value.guard(state.get(), members.data());
+    recorder.end_guard();
+    value.action(state.get(), members.data());
+    rule.action = recorder.take_action();
+    rule.problems = recorder.take_problems();
+    collect_reads(rule.guard, rule.reads);
+    collect_accesses(rule.action, rule.reads, rule.writes);
+    if (!rule.trigger.empty()) rule.writes.insert(print(rule.trigger));
+    check_laws(rule);
+    out.push_back(std::move(rule));
+  }
+}
+
+void read_invariants(const std::vector<InvariantValue<RecordedErased>>& invariants,
+                     const MakeState& make_state, std::vector<RecordedInvariant>& out) {
+  for (const InvariantValue<RecordedErased>& value : invariants) {
+    Recorder recorder;
+    recorder.begin_guard();
+    const std::shared_ptr<void> state = make_state();
+    RecordedInvariant invariant;
+    invariant.name = value.name;
+    // Local variables of an invariant may be assigned; fields may not.
+    invariant.predicate = value.predicate(state.get(), nullptr);
+    collect_reads(invariant.predicate, invariant.reads);
+    out.push_back(std::move(invariant));
+  }
+}
+
+void read_starts(const std::vector<StartValue<RecordedErased>>& starts, const MakeState& make_state,
+                 std::vector<RecordedStart>& out) {
+  for (const StartValue<RecordedErased>& value : starts) {
+    Recorder recorder;
+    const std::shared_ptr<void> state = make_state();
+    RecordedStart start;
+    const std::vector<Expression> members = variables(value.parameters, recorder, start.parameters);
+    value.action(state.get(), members.data());
+    start.action = recorder.take_action();
+    out.push_back(std::move(start));
+  }
+}
+
 }  // namespace lockstep::recorded

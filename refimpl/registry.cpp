@@ -1,7 +1,7 @@
 // The systems that can be simulated, by name.
 #include <fmt/format.h>
 
-#include <array>
+#include <map>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/simulator.hpp"
@@ -10,24 +10,27 @@ namespace lockstep {
 
 namespace {
 
-const std::array<TimedSystem, 5>& timed_systems() {
-  static const std::array systems{timed_sc(), timed_write_through(), timed_quick_release(), timed_lab(),
-                                  timed_halcone()};
+std::multimap<int, TimedSystem>& timed_systems() {
+  static std::multimap<int, TimedSystem> systems;
   return systems;
 }
 
 }  // namespace
 
+void register_timed(int place, TimedSystem system) {
+  timed_systems().emplace(place, system);
+}
+
 std::vector<std::string> timed_system_names() {
   std::vector<std::string> names;
-  for (const TimedSystem& system : timed_systems()) names.emplace_back(system.name);
+  for (const auto& [place, system] : timed_systems()) names.emplace_back(system.name);
   return names;
 }
 
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options) {
   const auto slash = name.find('/');
   const std::string_view plain = name.substr(0, slash);
-  for (const TimedSystem& system : timed_systems()) {
+  for (const auto& [place, system] : timed_systems()) {
     if (system.name != plain) continue;
     if (slash != std::string_view::npos) options.variant = std::string(name.substr(slash + 1));
     return system;

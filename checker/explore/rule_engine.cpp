@@ -1,0 +1,349 @@
+// A state is unpacked, every guard is asked, and each enabled instance acts on a copy. Copies wait to be
+// packed together: an action writes single bytes, and reading those back as words at once would hold up the
+// processor.
+#include "checker/explore/rule_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t first_cache_share = 8192;  // bytes of waiting states, so that they stay in it
+
+// Every combination of members, the last parameter running fastest.
+std::vector<std::array<std::uint8_t, max_parameters>> combinations(
+    const std::vector<RuleParameter<ConcreteErased>>& parameters) {
+  std::vector<std::array<std::uint8_t, max_parameters>> all{{}};
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    std::vector<std::array<std::uint8_t, max_parameters>> longer;
+    for (const auto& chosen : all) {
+      for (int i = 0; i < parameters[p].extent; ++i) {
+        longer.push_back(chosen);
+        longer.back()[p] = static_cast<std::uint8_t>(i);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+}  // namespace
+
+// Steps as people read them: after each, what it changed.
+struct RuleEngine::Narration {
+  const RuleEngine& engine;
+  std::vector<std::pair<std::string, std::string>> before;
+  std::vector<NarratedStep> steps;
+
+  void record(const void* after, const Rule& rule, std::string_view parameters) {
+    auto now = engine.states_.fields_of_state(after);
+    NarratedStep step{std::string(rule.name), std::string(rule.unit), std::string(rule.source), {}};
+    if (!parameters.empty()) step.rule += fmt::format(" ({})", parameters);
+    if (rule.instruction != nullptr)
+      step.rule += fmt::format(" {}", engine.instruction_text_(*rule.instruction, rule.thread));
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i].second != before[i].second)
+        step.changes.push_back({now[i].first, before[i].second, now[i].second});
+    }
+    before = std::move(now);
+    steps.push_back(std::move(step));
+  }
+};
+
+RuleEngine::RuleEngine(Lists lists, const PlainStates& states, Reductions reductions,
+                       InstructionText instruction_text)
+    : lists_(std::move(lists)),
+      states_(states),
+      reductions_(reductions),
+      instruction_text_(std::move(instruction_text)) {
+  stride_ = (states_.state_bytes() + cache_line - 1) / cache_line * cache_line;
+  most_waiting_ = std::clamp<std::size_t>(first_cache_share / stride_, 1, 8);
+  number_instances();
+  find_segments();
+  for (const auto* claims : {&lists_.assertions, &lists_.invariants}) {
+    for (const auto& claim : *claims) invariant_names_.emplace_back(claim.name);
+  }
+}
+
+void RuleEngine::number_instances() {
+  if (lists_.rules.size() > std::numeric_limits<std::uint16_t>::max())
+    throw std::length_error("more rules than are numbered");
+  for (std::size_t r = 0; r < lists_.rules.size(); ++r) {
+    const RuleOf& value = lists_.rules[r];
+    const auto chosen = combinations(value.parameters);
+    if (members_.size() + chosen.size() >= std::numeric_limits<std::uint32_t>::max())
+      throw std::length_error(fmt::format("'{}' has more instances than are numbered", value.rule.name));
+    ranges_.push_back(
+        {static_cast<std::uint32_t>(members_.size()), static_cast<std::uint32_t>(chosen.size())});
+    members_.insert(members_.end(), chosen.begin(), chosen.end());
+    rule_of_.insert(rule_of_.end(), chosen.size(), static_cast<std::uint16_t>(r));
+    RuleDescription description{std::string(value.rule.name),
+                                std::string(value.rule.unit),
+                                std::string(value.rule.source),
+                                value.rule.fairness,
+                                {},
+                                value.rule.instruction != nullptr,
+                                value.rule.thread};
+    for (const auto& parameter : value.parameters) description.parameters.emplace_back(parameter.name);
+    descriptions_.push_back(std::move(description));
+  }
+}
+
+void RuleEngine::find_segments() {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < lists_.splits.size(); ++i) {
+    const RuleSplit& split = lists_.splits[i];
+    if (split.cases.front() > at) segments_.push_back({at, split.cases.front(), -1});
+    segments_.push_back({split.cases.front(), split.cases.back(), static_cast<int>(i)});
+    at = split.cases.back();
+  }
+  if (at < lists_.rules.size()) segments_.push_back({at, lists_.rules.size(), -1});
+}
+
+template <class F>
+void RuleEngine::for_each_range(const void* state, F&& f) const {
+  for (const Segment& segment : segments_) {
+    if (segment.split < 0) {
+      f(segment.first, segment.last);
+      continue;
+    }
+    const RuleSplit& split = lists_.splits[static_cast<std::size_t>(segment.split)];
+    const auto current = static_cast<std::size_t>(split.counter(state));
+    if (current + 1 < split.cases.size()) f(split.cases[current], split.cases[current + 1]);
+  }
+}
+
+std::uint32_t* RuleEngine::scan(std::size_t rule, const void* state, std::uint32_t* out) const {
+  const Range& range = ranges_[rule];
+  return lists_.rules[rule].guard.scan(state, &members_[range.first], range.first, range.count, out);
+}
+
+void RuleEngine::prepare(Successors& out) const {
+  out.begin_state();
+  if (out.fired.size() < lists_.rules.size()) out.fired.resize(lists_.rules.size());
+  // Enabled instances twice over: those of a state, and those of a successor that is being settled.
+  out.scratch.reserve(stride_ * (1 + most_waiting_), 2 * (members_.size() + 1));
+}
+
+// Reductions other than local ones may pass over states, or change fields that only invariants look at.
+bool RuleEngine::judges_invariants() const {
+  return !reductions_.links && !reductions_.dead && !reductions_.defer;
+}
+
+void RuleEngine::judge(const void* state, Successors& out) const {
+  constexpr Members none{};
+  int number = 0;
+  const auto all_hold = [&](const auto& claims) {
+    for (const auto& claim : claims) {
+      if (!claim.predicate(state, none.data())) {
+        out.violated = number;
+        return false;
+      }
+      ++number;
+    }
+    return true;
+  };
+  if (all_hold(lists_.assertions) && judges_invariants()) all_hold(lists_.invariants);
+}
+
+void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors& out) const {
+  prepare(out);
+  std::byte* const state = out.scratch.bytes();
+  std::byte* const waiting = state + stride_;
+  const std::size_t bytes = states_.state_bytes();
+  states_.unpack_state(packed, state);
+  judge(state, out);
+
+  std::uint32_t* const enabled = out.scratch.numbers();
+  std::uint32_t* end = enabled;
+  for_each_range(state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
+  });
+
+  std::size_t count = 0;
+  const auto pack_waiting = [&] {
+    states_.repack_states(state, packed, waiting, stride_, count, out.last(count));
+    count = 0;
+  };
+  for (const std::uint32_t* at = enabled; at != end; ++at) {
+    const std::uint16_t number = rule_of_[*at];
+    const RuleOf& rule = lists_.rules[number];
+    if (reductions_.defer && rule.matters && !rule.matters(state, members_[*at].data())) continue;
+    std::byte* const after = waiting + count * stride_;
+    std::memcpy(after, state, bytes);
+    rule.action(after, members_[*at].data());
+    out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
+    out.live |= rule.rule.fairness == Fairness::fair;
+    ++out.fired[number];
+    finish(after, &out, nullptr);
+    if (++count == most_waiting_) pack_waiting();
+  }
+  if (count > 0) pack_waiting();
+  static_cast<void>(words);
+}
+
+void RuleEngine::finish(void* state, Successors* out, Narration* narration) const {
+  settle(state, out, narration);
+  if (reductions_.dead) states_.normalise_state(state);
+}
+
+// ---- initial states ---------------------------------------------------------------------------------------
+
+// Calls f(start, members) for each initial state, in order.
+template <class F>
+void RuleEngine::for_each_start(F&& f) const {
+  for (std::size_t i = 0; i < lists_.starts.size(); ++i) {
+    for (const Members& chosen : combinations(lists_.starts[i].parameters)) f(i, chosen);
+  }
+}
+
+void RuleEngine::initial(unsigned words, Successors& out) const {
+  prepare(out);
+  std::byte* const state = out.scratch.bytes();
+  for_each_start([&](std::size_t i, const Members& chosen) {
+    const auto& start = lists_.starts[i];
+    states_.construct(state);
+    start.action(state, chosen.data());
+    finish(state, &out, nullptr);
+    std::uint64_t* const packed = out.add(
+        Firing{static_cast<std::uint16_t>(i), static_cast<std::uint8_t>(start.parameters.size()), chosen});
+    packed[words - 1] = 0;
+    states_.pack_state(state, packed);
+  });
+}
+
+// ---- urgent rules, taken at once
+// ---------------------------------------------------------------------------
+
+bool RuleEngine::unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const {
+  return !rule.unseen || rule.unseen(state, members_[instance].data());
+}
+
+void RuleEngine::fire(std::uint32_t instance, void* state, Successors* out, Narration* narration) const {
+  const RuleOf& rule = lists_.rules[rule_of_[instance]];
+  rule.action(state, members_[instance].data());
+  if (out != nullptr) ++out->fired[rule_of_[instance]];
+  if (narration != nullptr)
+    narration->record(state, rule.rule, parameters_text(rule.parameters, members_[instance]));
+}
+
+// Fires every enabled local rule once; returns how many there were.
+int RuleEngine::settle_local(void* state, Successors* out, Narration* narration) const {
+  int fired = 0;
+  std::vector<std::uint32_t> own;
+  std::uint32_t* enabled;
+  if (out != nullptr) {
+    enabled = out->scratch.numbers() + members_.size() + 1;
+  } else {
+    own.resize(members_.size() + 1);
+    enabled = own.data();
+  }
+  for_each_range(state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last; ++r) {
+      const RuleOf& rule = lists_.rules[r];
+      if (rule.rule.urgency != Urgency::local || (rule.unseen && !reductions_.links)) continue;
+      std::uint32_t* const end = scan(r, state, enabled);
+      for (const std::uint32_t* at = enabled; at != end; ++at) {
+        if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
+        if (!unseen(rule, *at, state)) continue;
+        fire(*at, state, out, narration);
+        ++fired;
+      }
+    }
+  });
+  return fired;
+}
+
+// Fires the one enabled link, if there is no choice between two.
+bool RuleEngine::settle_link(void* state, Successors* out, Narration* narration) const {
+  int enabled = 0;
+  std::uint32_t only = 0;
+  std::vector<std::uint32_t> own;
+  std::uint32_t* room;
+  if (out != nullptr) {
+    room = out->scratch.numbers() + members_.size() + 1;
+  } else {
+    own.resize(members_.size() + 1);
+    room = own.data();
+  }
+  for_each_range(state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last && enabled < 2; ++r) {
+      const RuleOf& rule = lists_.rules[r];
+      if (rule.rule.urgency != Urgency::link) continue;
+      std::uint32_t* const end = scan(r, state, room);
+      for (const std::uint32_t* at = room; at != end; ++at) {
+        if (!unseen(rule, *at, state)) continue;
+        ++enabled;
+        only = *at;
+      }
+    }
+  });
+  if (enabled != 1) return false;
+  fire(only, state, out, narration);
+  return true;
+}
+
+// Takes urgent rules until none is enabled. The bound keeps a program's loop without memory operations from
+// holding up the run: what is left over is explored like any other rule.
+void RuleEngine::settle(void* state, Successors* out, Narration* narration) const {
+  if (!reductions_.local && !reductions_.links) return;
+  for (int round = 0; round < 256; ++round) {
+    if (reductions_.local && settle_local(state, out, narration) > 0) continue;
+    if (!reductions_.links || !settle_link(state, out, narration)) return;
+  }
+}
+
+// ---- for people -------------------------------------------------------------------------------------------
+
+std::string RuleEngine::parameters_text(const std::vector<RuleParameter<ConcreteErased>>& parameters,
+                                        const Members& members) const {
+  std::string text;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", parameters[i].name, members[i]);
+  return text;
+}
+
+std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const Firing& firing) const {
+  Successors room;
+  room.scratch.reserve(stride_, 0);
+  std::byte* const state = room.scratch.bytes();
+  states_.unpack_state(packed, state);
+  Narration narration{*this, states_.fields_of_state(state), {}};
+  const Range& range = ranges_.at(firing.rule);
+  for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+    if (members_[i] != firing.parameters || !lists_.rules[firing.rule].guard(state, members_[i].data()))
+      continue;
+    fire(i, state, nullptr, &narration);
+    break;
+  }
+  settle(state, nullptr, &narration);
+  return std::move(narration.steps);
+}
+
+std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
+  Successors room;
+  room.scratch.reserve(stride_, 0);
+  std::byte* const state = room.scratch.bytes();
+  Narration narration{*this, {}, {}};
+  std::size_t seen = 0;
+  for_each_start([&](std::size_t i, const Members& chosen) {
+    if (seen++ != index) return;
+    const auto& start = lists_.starts[i];
+    states_.construct(state);
+    narration.before = states_.fields_of_state(state);
+    start.action(state, chosen.data());
+    narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""},
+                     parameters_text(start.parameters, chosen));
+    settle(state, nullptr, &narration);
+  });
+  return std::move(narration.steps);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,129 @@
+// Expands states by a list of rules that are values (spec/kernel/rules.hpp), whatever the state is made of:
+// compiled once for all systems.
+//
+// A rule with its parameters chosen is an instance. Instances are numbered in the order of the rules; a
+// rule's guard is asked of all its instances in one call, and each that holds yields a successor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/explore/model.hpp"
+#include "spec/kernel/concrete.hpp"
+#include "spec/kernel/rules.hpp"
+
+namespace lockstep {
+
+// What the engine asks of the plain struct that rules act on.
+class PlainStates {
+ public:
+  PlainStates() = default;
+  PlainStates(const PlainStates&) = delete;
+  PlainStates& operator=(const PlainStates&) = delete;
+
+  // Bytes of a state. One may lie wherever an address is a multiple of the size of a line of the first cache.
+  [[nodiscard]] virtual std::size_t state_bytes() const = 0;
+  // Makes a default state of raw memory.
+  virtual void construct(void* state) const = 0;
+  // Derived fields included, into raw memory.
+  virtual void unpack_state(const std::uint64_t* words, void* state) const = 0;
+  virtual void pack_state(const void* state, std::uint64_t* words) const = 0;
+  // Packs `count` states, `stride` bytes apart, one after the other; each differs little from `before`, whose
+  // packed form is `packed`.
+  virtual void repack_states(const void* before, const std::uint64_t* packed, const std::byte* states,
+                             std::size_t stride, std::size_t count, std::uint64_t* words) const = 0;
+  // Resets what no continuation reads.
+  virtual void normalise_state(void* state) const = 0;
+  // Path and value of every stored field.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields_of_state(
+      const void* state) const = 0;
+
+ protected:
+  ~PlainStates() = default;
+};
+
+class RuleEngine {
+ public:
+  using RuleOf = RuleValue<ConcreteErased>;
+  // Renders a program's instruction for people; systems without a program leave it empty.
+  using InstructionText = std::function<std::string(const Instruction&, int thread)>;
+
+  // All that a system lists; `kept` is what its closures refer to. Assertions are judged under every
+  // reduction, and number before the invariants.
+  struct Lists {
+    std::vector<RuleOf> rules;
+    std::vector<RuleSplit> splits;
+    std::vector<InvariantValue<ConcreteErased>> assertions;
+    std::vector<InvariantValue<ConcreteErased>> invariants;
+    std::vector<StartValue<ConcreteErased>> starts;
+    std::vector<std::shared_ptr<const void>> kept;
+  };
+
+  // Throws std::length_error where a rule has more instances than are numbered.
+  RuleEngine(Lists lists, const PlainStates& states, Reductions reductions, InstructionText instruction_text);
+
+  [[nodiscard]] const std::vector<RuleDescription>& descriptions() const { return descriptions_; }
+  [[nodiscard]] const std::vector<std::string>& invariant_names() const { return invariant_names_; }
+  [[nodiscard]] const Lists& lists() const { return lists_; }
+
+  void initial(unsigned words, Successors& out) const;
+  void expand(const std::uint64_t* packed, unsigned words, Successors& out) const;
+  [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* packed, const Firing& firing) const;
+  [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const;
+
+ private:
+  using Members = std::array<std::uint8_t, max_parameters>;
+  struct Narration;
+
+  // The instances of one rule: `count` from `first` on.
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  // Consecutive rules that are always looked at, or the cases of a split.
+  struct Segment {
+    std::size_t first = 0;
+    std::size_t last = 0;
+    int split = -1;
+  };
+
+  void number_instances();
+  void find_segments();
+  void prepare(Successors& out) const;
+  [[nodiscard]] bool judges_invariants() const;
+  void judge(const void* state, Successors& out) const;
+  // Calls f(first rule, last rule) for the rules that may be enabled.
+  template <class F>
+  void for_each_range(const void* state, F&& f) const;
+  std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* out) const;
+  void finish(void* state, Successors* out, Narration* narration) const;
+  void settle(void* state, Successors* out, Narration* narration) const;
+  int settle_local(void* state, Successors* out, Narration* narration) const;
+  bool settle_link(void* state, Successors* out, Narration* narration) const;
+  void fire(std::uint32_t instance, void* state, Successors* out, Narration* narration) const;
+  [[nodiscard]] bool unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const;
+  [[nodiscard]] std::string parameters_text(const std::vector<RuleParameter<ConcreteErased>>& parameters,
+                                            const Members& members) const;
+  template <class F>
+  void for_each_start(F&& f) const;
+
+  Lists lists_;
+  const PlainStates& states_;
+  Reductions reductions_;
+  InstructionText instruction_text_;
+  std::size_t stride_ = 0;  // bytes between states that wait to be packed
+  std::size_t most_waiting_ = 1;
+  std::vector<Range> ranges_;           // by rule
+  std::vector<Members> members_;        // by instance
+  std::vector<std::uint16_t> rule_of_;  // by instance
+  std::vector<Segment> segments_;
+  std::vector<RuleDescription> descriptions_;
+  std::vector<std::string> invariant_names_;
+};
+
+}  // namespace lockstep
