@@ -30,6 +30,8 @@ struct LitmusOptions {
   int iterations = UnrollLimits{}.iterations;
   bool systems_asked = false;
   std::vector<std::string> unreduced;
+  bool stubborn = false;
+  bool check_footprints = false;
   std::string faults_of;
   std::string trace_folder;
   bool all = false;
@@ -55,7 +57,9 @@ std::vector<Subject> subjects(const std::vector<std::string>& names, const Litmu
       throw BadInput(fmt::format("{} runs no programs", name),
                      fmt::format("`lockstep check {}` explores it", name));
     }
-    subject.options.reductions = reductions_without(options.unreduced);
+    subject.options.reductions =
+        options.stubborn ? Reductions::derived() : reductions_without(options.unreduced);
+    subject.options.check_footprints = options.check_footprints;
     const bool twice =
         std::any_of(all.begin(), all.end(), [&](const Subject& s) { return s.name() == subject.name(); });
     if (!twice) all.push_back(std::move(subject));
@@ -381,8 +385,14 @@ Command add_litmus(CLI::App& lockstep) {
       ->type_name("FOLDER");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each test on each system");
-  add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
-      ->type_name("R,R");
+  CLI::Option* const without =
+      add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
+          ->type_name("R,R");
+  app->add_flag("--stubborn", options->stubborn,
+                "Reduce by stubborn sets alone, which follow from the rules' trees")
+      ->excludes(without);
+  app->add_flag("--check-footprints", options->check_footprints,
+                "With --stubborn: hold the trees against the rules in every state, slowly");
   app->add_option("--faults", options->faults_of, "Instead: which tests kill which faults of a system")
       ->type_name("SYSTEM");
   app->add_option("--trace", options->trace_folder, "Write each counterexample to a file in this folder")

@@ -13,8 +13,10 @@
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
 #pragma once
 
+#include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,30 @@ class CompiledModel : public Base, private PlainStates {
   }
   [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const override {
     return engine_.narrate_initial(index);
+  }
+
+  // From now on explores stubborn sets only.
+  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn) {
+    engine_.reduce(std::move(stubborn));
+  }
+  void check_footprints(bool check) { engine_.check_footprints(check); }
+  // A state that a run starts from, of a system that has one.
+  [[nodiscard]] std::unique_ptr<State> first_state() const {
+    auto state = std::make_unique<State>();
+    constexpr std::array<std::uint8_t, max_parameters> none{};
+    engine_.lists().starts.front().action(state.get(), none.data());
+    return state;
+  }
+  // Where the scalars of a plain state lie.
+  [[nodiscard]] std::vector<footprint::Place> places() const {
+    std::vector<footprint::Place> places;
+    const State state{};
+    for_each_scalar(system_.kind(), state, "", [&](const auto& leaf, const std::string& path) {
+      const auto offset = reinterpret_cast<const char*>(&leaf) - reinterpret_cast<const char*>(&state);
+      places.push_back({path, static_cast<std::size_t>(offset), static_cast<std::uint8_t>(sizeof leaf.v),
+                        std::is_signed_v<decltype(leaf.v)>});
+    });
+    return places;
   }
 
   [[nodiscard]] State load(const std::uint64_t* words_in) const {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,7 @@ class Successors {
   bool live = false;                 // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
   Scratch scratch;                   // the expander's
+  std::shared_ptr<void> room;        // likewise
 
  private:
   [[gnu::noinline]] void grow() {
@@ -121,13 +123,15 @@ struct NarratedStep {
 
 // What a run may take at once instead of interleaving, or leave out. Each keeps the outcomes of every program
 // and the deadlocks of its threads; `dead` also skips the draining that follows the last thread's end when
-// nobody reads memory. Invariants are judged only without links, dead and defer.
+// nobody reads memory. Invariants are judged only without links, dead, defer and stubborn.
 struct Reductions {
-  bool local = true;  // a thread's own steps
-  bool links = true;  // deliveries on ordered links
-  bool dead = true;   // fields that no continuation reads are reset
-  bool defer = true;  // deferrable rules wait until they matter
+  bool local = true;      // a thread's own steps
+  bool links = true;      // deliveries on ordered links
+  bool dead = true;       // fields that no continuation reads are reset
+  bool defer = true;      // deferrable rules wait until they matter
+  bool stubborn = false;  // stubborn sets (checker/footprint), in place of all others
   static Reductions none() { return {false, false, false, false}; }
+  static Reductions derived() { return {false, false, false, false, true}; }
 };
 
 class Model {

@@ -134,7 +134,7 @@ void RuleEngine::prepare(Successors& out) const {
 
 // Reductions other than local ones may pass over states, or change fields that only invariants look at.
 bool RuleEngine::judges_invariants() const {
-  return !reductions_.links && !reductions_.dead && !reductions_.defer;
+  return !reductions_.links && !reductions_.dead && !reductions_.defer && !reductions_.stubborn;
 }
 
 void RuleEngine::judge(const void* state, Successors& out) const {
@@ -167,6 +167,12 @@ void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors&
     for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
   });
 
+  if (checks_footprints_) check_footprints(state, enabled, end, waiting);
+  for (const std::uint32_t* at = enabled; at != end; ++at)
+    out.live |= lists_.rules[rule_of_[*at]].rule.fairness == Fairness::fair;
+  if (stubborn_ && out.live)
+    end = enabled + choose(state, enabled, static_cast<std::size_t>(end - enabled), out);
+
   std::size_t count = 0;
   const auto pack_waiting = [&] {
     states_.repack_states(state, packed, waiting, stride_, count, out.last(count));
@@ -180,7 +186,6 @@ void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors&
     std::memcpy(after, state, bytes);
     rule.action(after, members_[*at].data());
     out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
-    out.live |= rule.rule.fairness == Fairness::fair;
     ++out.fired[number];
     finish(after, &out, nullptr);
     if (++count == most_waiting_) pack_waiting();
@@ -189,8 +194,68 @@ void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors&
   static_cast<void>(words);
 }
 
+// Holds every instance's footprint against the instance itself.
+void RuleEngine::check_footprints(const std::byte* state, const std::uint32_t* enabled,
+                                  const std::uint32_t* end, std::byte* room) const {
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const bool is_enabled = std::find(enabled, end, i) != end;
+    const RuleOf& rule = lists_.rules[rule_of_[i]];
+    if (is_enabled) {
+      std::memcpy(room, state, states_.state_bytes());
+      rule.action(room, members_[i].data());
+    }
+    const std::string difference =
+        stubborn_->footprints().difference(i, is_enabled, state, is_enabled ? room : nullptr);
+    if (!difference.empty()) {
+      throw std::logic_error(fmt::format("the footprint of '{}' ({}) is not what it does: {}", rule.rule.name,
+                                         parameters_text(rule.parameters, members_[i]), difference));
+    }
+  }
+}
+
+std::size_t RuleEngine::choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
+                               Successors& out) const {
+  using Room = footprint::StubbornSets::Room;
+  if (out.room == nullptr) out.room = std::make_shared<Room>();
+  return stubborn_->choose(state, {enabled, count}, *static_cast<Room*>(out.room.get()));
+}
+
+std::vector<bool> RuleEngine::fair_instances() const {
+  std::vector<bool> fair;
+  for (const std::uint16_t r : rule_of_) fair.push_back(lists_.rules[r].rule.fairness == Fairness::fair);
+  return fair;
+}
+
+// Goes on while there is one instance to explore: what lies between need not be stored. The bound keeps a
+// loop that nothing interrupts from holding up the run.
+void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration) const {
+  constexpr int longest = 64;
+  constexpr Members none{};
+  std::uint32_t* const enabled = out.scratch.numbers() + members_.size() + 1;
+  for (int i = 0; i < longest; ++i) {
+    const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
+    if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
+    if (judges_invariants() && !std::all_of(lists_.invariants.begin(), lists_.invariants.end(), holds))
+      return;
+    std::uint32_t* end = enabled;
+    for_each_range(state, [&](std::size_t first, std::size_t last) {
+      for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
+    });
+    const auto fair = [&](std::uint32_t i) {
+      return lists_.rules[rule_of_[i]].rule.fairness == Fairness::fair;
+    };
+    if (!std::any_of(enabled, end, fair)) return;
+    if (choose(state, enabled, static_cast<std::size_t>(end - enabled), out) != 1) return;
+    fire(*enabled, state, narration == nullptr ? &out : nullptr, narration);
+  }
+}
+
 void RuleEngine::finish(void* state, Successors* out, Narration* narration) const {
-  settle(state, out, narration);
+  if (stubborn_) {
+    follow(static_cast<std::byte*>(state), *out, narration);
+  } else {
+    settle(state, out, narration);
+  }
   if (reductions_.dead) states_.normalise_state(state);
 }
 
@@ -310,9 +375,18 @@ std::string RuleEngine::parameters_text(const std::vector<RuleParameter<Concrete
   return text;
 }
 
+// What finish does, told.
+void RuleEngine::go_on(std::byte* state, Successors& room, Narration& narration) const {
+  if (stubborn_) {
+    follow(state, room, &narration);
+  } else {
+    settle(state, nullptr, &narration);
+  }
+}
+
 std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const Firing& firing) const {
   Successors room;
-  room.scratch.reserve(stride_, 0);
+  room.scratch.reserve(stride_, 2 * (members_.size() + 1));
   std::byte* const state = room.scratch.bytes();
   states_.unpack_state(packed, state);
   Narration narration{*this, states_.fields_of_state(state), {}};
@@ -323,13 +397,13 @@ std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const
     fire(i, state, nullptr, &narration);
     break;
   }
-  settle(state, nullptr, &narration);
+  go_on(state, room, narration);
   return std::move(narration.steps);
 }
 
 std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
   Successors room;
-  room.scratch.reserve(stride_, 0);
+  room.scratch.reserve(stride_, 2 * (members_.size() + 1));
   std::byte* const state = room.scratch.bytes();
   Narration narration{*this, {}, {}};
   std::size_t seen = 0;
@@ -341,7 +415,7 @@ std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
     start.action(state, chosen.data());
     narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""},
                      parameters_text(start.parameters, chosen));
-    settle(state, nullptr, &narration);
+    go_on(state, room, narration);
   });
   return std::move(narration.steps);
 }

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "checker/explore/model.hpp"
+#include "checker/footprint/stubborn.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/rules.hpp"
 
@@ -71,6 +73,12 @@ class RuleEngine {
   [[nodiscard]] const std::vector<std::string>& invariant_names() const { return invariant_names_; }
   [[nodiscard]] const Lists& lists() const { return lists_; }
 
+  // From now on explores stubborn sets only.
+  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn) { stubborn_ = std::move(stubborn); }
+  // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
+  void check_footprints(bool check) { checks_footprints_ = check; }
+  [[nodiscard]] std::vector<bool> fair_instances() const;
+
   void initial(unsigned words, Successors& out) const;
   void expand(const std::uint64_t* packed, unsigned words, Successors& out) const;
   [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* packed, const Firing& firing) const;
@@ -103,6 +111,12 @@ class RuleEngine {
   std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* out) const;
   void finish(void* state, Successors* out, Narration* narration) const;
   void settle(void* state, Successors* out, Narration* narration) const;
+  void go_on(std::byte* state, Successors& room, Narration& narration) const;
+  void follow(std::byte* state, Successors& out, Narration* narration) const;
+  void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
+                        std::byte* room) const;
+  [[nodiscard]] std::size_t choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
+                                   Successors& out) const;
   int settle_local(void* state, Successors* out, Narration* narration) const;
   bool settle_link(void* state, Successors* out, Narration* narration) const;
   void fire(std::uint32_t instance, void* state, Successors* out, Narration* narration) const;
@@ -124,6 +138,8 @@ class RuleEngine {
   std::vector<Segment> segments_;
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
+  std::shared_ptr<const footprint::StubbornSets> stubborn_;
+  bool checks_footprints_ = false;
 };
 
 }  // namespace lockstep

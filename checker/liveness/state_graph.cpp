@@ -19,6 +19,7 @@ void refuse_reductions(const Reductions& reductions) {
   if (reductions.links) unsound += ", links";
   if (reductions.dead) unsound += ", dead";
   if (reductions.defer) unsound += ", defer";
+  if (reductions.stubborn) unsound += ", stubborn";
   if (unsound.empty()) return;
   throw BadInput("liveness is not kept by the reductions " + unsound.substr(2),
                  "build the model without them; `local` may stay");

@@ -39,8 +39,7 @@ class Execution {
 };
 
 template <class Capacities>
-using FlatModel =
-    ModelOfProgram<sc::Info, typename sc::Info::Sizes<Capacities>>;
+using FlatModel = ModelOfProgram<sc::Info, typename sc::Info::Sizes<Capacities>>;
 
 template <class Flat>
 class ExecutionOn final : public Execution {
@@ -98,8 +97,8 @@ std::unique_ptr<const Execution> execution_of(const Program& program) {
   SystemOptions options;
   options.reductions = Reductions::none();
   options.reductions.local = true;
-  auto model = build_program_model<sc::Info>(
-      std::make_shared<const Program>(program), options, find_system(sc::Info::name));
+  auto model = build_program_model<sc::Info>(std::make_shared<const Program>(program), options,
+                                             find_system(sc::Info::name));
   const auto as = [&]<class Flat>(const Flat*) -> std::unique_ptr<const Execution> {
     const auto* flat = dynamic_cast<const Flat*>(model.get());
     if (flat == nullptr) return nullptr;

@@ -115,6 +115,12 @@ inline auto instruction_text(std::shared_ptr<const Program> program) {
   };
 }
 
+// Of a system with a program, as it was recorded. What the program asserts is watched; invariants are not.
+std::shared_ptr<const footprint::StubbornSets> stubborn_sets(const recorded::WholeDescription& whole,
+                                                             std::vector<footprint::Place> places,
+                                                             std::vector<bool> fair,
+                                                             const std::vector<const std::byte*>& initial);
+
 template <class Info, class Sizes>
 std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
                                                const PlacementTable& placement, const SystemOptions& options,
@@ -125,8 +131,20 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
                          options.memory_observed);
   Reductions reductions = options.reductions;
   reductions.links = reductions.links && !exposes_links(entry, options.faults);
-  return std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions,
-                                                       instruction_text(std::move(program)));
+  // Nothing that was written by hand beside the rules: what is left out follows from their trees.
+  if (reductions.stubborn) reductions = {false, false, false, false, true};
+  auto model =
+      std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, instruction_text(program));
+  if (reductions.stubborn) {
+    if (entry.describe_whole == nullptr)
+      throw BadInput(std::string(entry.name) + " is built without its trees", "do without stubborn sets");
+    const auto initial = model->first_state();
+    model->reduce(stubborn_sets(entry.describe_whole(program, options), model->places(),
+                                model->engine().fair_instances(),
+                                {reinterpret_cast<const std::byte*>(initial.get())}));
+    model->check_footprints(options.check_footprints);
+  }
+  return model;
 }
 
 // The smallest sizes that a placed program and its memory system need, or what the user asks for.

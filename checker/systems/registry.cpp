@@ -239,6 +239,16 @@ ValueRange values_of(const Program& program) {
   return {clamp(low), clamp(high)};
 }
 
+std::shared_ptr<const footprint::StubbornSets> stubborn_sets(const recorded::WholeDescription& whole,
+                                                             std::vector<footprint::Place> places,
+                                                             std::vector<bool> fair,
+                                                             const std::vector<const std::byte*>& initial) {
+  footprint::Footprints footprints(whole, std::move(places));
+  const std::vector<footprint::TermId> watched = footprints.assertions();
+  return std::make_shared<const footprint::StubbornSets>(std::move(footprints), std::move(fair), watched,
+                                                         initial);
+}
+
 PlacementTable place(const Program& program) {
   PlacementTable table;
   std::map<std::pair<int, int>, int> cu_of_group;

@@ -30,7 +30,8 @@ struct SystemOptions {
   std::map<std::string, int> sizes;
   Reductions reductions;
   std::optional<ValueRange> value_range;
-  bool memory_observed = true;              // whether final values of locations will be read
+  bool check_footprints = false;  // with Reductions::stubborn: hold footprints against rules, slowly
+  bool memory_observed = true;    // whether final values of locations will be read
   std::optional<SchedulerSetup> scheduler;  // none: every thread has a processor of its own
 };
 

@@ -102,7 +102,8 @@ Subject parse_subject(const json& from, const std::string& file) {
   subject.options.sizes = from.at("sizes").get<std::map<std::string, int>>();
   const json& reductions = from.at("reductions");
   subject.options.reductions = {reductions.at("local").get<bool>(), reductions.at("links").get<bool>(),
-                                reductions.at("dead").get<bool>(), reductions.at("defer").get<bool>()};
+                                reductions.at("dead").get<bool>(), reductions.at("defer").get<bool>(),
+                                reductions.value("stubborn", false)};
   if (from.contains("values")) {
     subject.options.value_range = ValueRange{from.at("values").at("low").get<std::int32_t>(),
                                              from.at("values").at("high").get<std::int32_t>()};
@@ -187,7 +188,8 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
   out["reductions"] = {{"local", options.reductions.local},
                        {"links", options.reductions.links},
                        {"dead", options.reductions.dead},
-                       {"defer", options.reductions.defer}};
+                       {"defer", options.reductions.defer},
+                       {"stubborn", options.reductions.stubborn}};
   if (options.value_range)
     out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
   out["memory_observed"] = options.memory_observed;

@@ -80,6 +80,26 @@ void for_each_named_leaf(const K& k, X& x, const std::string& path, F&& f) {
   }
 }
 
+// Calls f(leaf, path) for every scalar of x, derived ones included.
+template <class K, class X, class F>
+void for_each_scalar(const K& k, X& x, const std::string& path, F&& f) {
+  using Plain = std::remove_cv_t<X>;
+  if constexpr (Leaf<Plain>) {
+    f(x, path);
+  } else if constexpr (Described<Plain>) {
+    for_each_member(x, [&](auto& member, const char* name) {
+      for_each_scalar(k, member, path.empty() ? std::string(name) : path + "." + name, f);
+    });
+  } else {
+    if constexpr (Queue<Plain>) f(x.count, path + ".count");
+    Plain::visit(k, x, [&](auto& row, auto... index) {
+      std::string at;
+      ((at += (at.empty() ? "" : ",") + std::to_string(index.v)), ...);
+      for_each_scalar(k, row, path + ("(" + at) + ")", f);
+    });
+  }
+}
+
 // ---- packing to the bit ----------------------------------------------------------------------------------
 
 template <class K, class State>

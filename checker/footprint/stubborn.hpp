@@ -1,0 +1,117 @@
+// Partial-order reduction by stubborn sets, over footprints.
+//
+// In a state, a *stubborn set* holds some of the enabled instances such that whatever else may happen first,
+// they can still happen, and it makes no difference which comes first; exploring only them leaves out no
+// state without enabled fair rules, hence no outcome and no deadlock, and no state that breaks a claim which
+// is *watched*.
+//
+// Sources: Valmari, "Stubborn sets for reduced state space generation", 1990; Laarman, Pater, van de Pol and
+// Weber, "Guard-based partial-order reduction", SPIN 2013, whose necessary enabling sets these are, taken of
+// single accesses under their conditions instead of whole transitions. docs/engine.md has the argument.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "checker/footprint/footprint.hpp"
+
+namespace lockstep::footprint {
+
+class StubbornSets {
+ public:
+  // `initial`: the states that a run starts from. `fair`: by instance. `watched`: what has to hold; every
+  // state that is the first to break one is kept.
+  StubbornSets(Footprints footprints, std::vector<bool> fair, const std::vector<TermId>& watched,
+               const std::vector<const std::byte*>& initial);
+
+  // Room to work in, one for each thread that explores.
+  struct Room {
+    std::vector<std::uint64_t> members;  // of the set that is being built: nodes, a bit each
+    std::vector<std::uint32_t> waiting;  // those of them that are still to be looked at
+    std::vector<std::uint32_t> chosen;   // by case: the number of the set that took it
+    std::uint32_t now = 0;               // of the set
+    std::vector<std::uint32_t> enabled;  // instances of the set
+    std::vector<std::uint32_t> best;
+    std::vector<std::int8_t> truths;  // by atom: -1 not evaluated yet
+  };
+
+  // Leaves in `enabled`, all that is enabled in the state, those instances that have to be explored; returns
+  // how many. Their order is kept.
+  std::size_t choose(const std::byte* state, std::span<std::uint32_t> enabled, Room& room) const;
+
+  [[nodiscard]] const Footprints& footprints() const { return footprints_; }
+
+ private:
+  using NodeId = std::uint32_t;
+  using AtomId = std::uint32_t;
+  // A case, where what one of its accesses asks for holds as well.
+  struct Node {
+    std::uint32_t of_case = 0;
+    std::vector<AtomId> atoms;
+  };
+  // Accesses that conflict with the same nodes.
+  struct AccessClass {
+    AccessKind kind;
+    Location location;
+    bool is_constant;
+    std::int64_t constant;
+    Row row;
+    auto operator<=>(const AccessClass&) const = default;
+  };
+  struct ClassifiedAccess {
+    std::uint32_t conflicts = 0;  // index into conflicts_
+    bool changes = false;         // is no read
+    std::vector<AtomId> conditions;
+  };
+
+  AtomId atom(TermId term);
+  NodeId node(std::uint32_t of_case, const std::vector<TermId>& conditions);
+  [[nodiscard]] bool may_make(TermId term, bool truth, const Access& by, bool enabling) const;
+  [[nodiscard]] bool may_hold(TermId term, const Access& push) const;
+  [[nodiscard]] bool conflict(const Access& x, const Access& y) const;
+  std::uint32_t conflicts_of(const Access& access);
+  void note_accessors();
+  void keep_what_may_happen(const std::vector<const std::byte*>& initial);
+  void note_loose_heads();
+
+  [[nodiscard]] bool holds(AtomId atom, const std::byte* state, Room& room) const;
+  // Builds the set of one seed; gives up where it has `limit` enabled instances.
+  bool build(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const;
+  void add(const std::uint64_t* nodes, Room& room) const;
+  void pack_sets(const std::vector<NodeId>& breakers);
+
+  Footprints footprints_;
+  std::vector<bool> fair_;
+  std::vector<bool> loose_;  // by location, of a queue
+  std::vector<TermId> atoms_;
+  std::vector<std::vector<NodeId>> enablers_;    // by atom: what may make it true
+  std::vector<std::vector<NodeId>> falsifiers_;  // by atom: what may make it false
+  std::vector<Node> nodes_;
+  std::vector<bool> live_;                               // by node: some run may realise it
+  std::vector<NodeId> node_of_bit_;                      // the live ones
+  std::vector<std::vector<AtomId>> guards_;              // by case
+  std::vector<std::vector<ClassifiedAccess>> accesses_;  // by case
+  std::vector<std::vector<NodeId>> conflicts_;           // by class of access
+  // The same lists as sets, a bit a node, and `words_` words a set.
+  std::size_t words_ = 0;
+  std::vector<std::uint64_t> enabling_;     // by atom
+  std::vector<std::uint64_t> falsifying_;   // by atom
+  std::vector<std::uint64_t> disabling_;    // by case: what may make some atom of its guard false
+  std::vector<std::uint64_t> conflicting_;  // by class of access
+  std::vector<std::uint64_t> watched_;      // always part of the set
+  // While being built:
+  struct Accessor {
+    NodeId node;
+    const Access* access;
+  };
+  std::vector<std::vector<Accessor>> accessors_;  // by location; of a queue, by its first
+  std::vector<std::vector<std::pair<std::uint32_t, TermId>>>
+      guarding_;  // by location: cases whose guard reads it
+  std::vector<std::pair<TermId, AtomId>> atom_ids_;
+  std::vector<std::pair<AccessClass, std::uint32_t>> class_ids_;
+};
+
+}  // namespace lockstep::footprint

@@ -1,0 +1,158 @@
+// Footprints are what rules do, and stubborn sets, which rest on them alone, leave no outcome out and add
+// none: on every system, at every variant, with every fault, whatever is added later.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checker/explore/explorer.hpp"
+#include "checker/footprint/terms.hpp"
+#include "checker/litmus/suite.hpp"
+#include "checker/systems/registry.hpp"
+#include "checker/trace/subject.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+// All final registers, then all final locations; an empty end stands for a deadlock.
+using Ends = std::set<std::vector<std::int32_t>>;
+
+struct Explored {
+  Ends ends;
+  bool complete = true;  // within the bound
+  std::size_t states = 0;
+};
+
+Explored explore_with(const Program& program, Subject subject, const Reductions& reductions, bool check,
+                      std::size_t bytes = 0) {
+  subject.program = std::make_shared<const Program>(program);
+  subject.options.reductions = reductions;
+  subject.options.check_footprints = check;
+  const auto model = subject.build_with_program();
+  Explored explored;
+  ExploreOptions options;
+  options.invariants = false;
+  options.memory_limit = bytes;
+  options.on_end = [&](const std::uint64_t* state) {
+    std::vector<std::int32_t> end;
+    for (std::size_t t = 0; t < program.threads.size(); ++t) {
+      for (std::size_t r = 0; r < program.threads[t].registers.size(); ++r)
+        end.push_back(model->final_register(state, static_cast<int>(t), static_cast<int>(r)));
+    }
+    for (std::size_t l = 0; l < program.locations.size(); ++l)
+      end.push_back(model->final_location(state, static_cast<int>(l)));
+    explored.ends.insert(std::move(end));
+  };
+  ExploreResult result = explore(*model, options);
+  if (result.verdict == Verdict::deadlock) {
+    explored.ends.insert(std::vector<std::int32_t>{});
+    options.deadlocks = false;
+    result = explore(*model, options);
+  }
+  explored.complete = result.verdict == Verdict::holds;
+  explored.states = result.states;
+  return explored;
+}
+
+std::vector<Program> programs_of(const std::vector<std::string>& tests) {
+  const SuiteFiles files = read_tests(tests, LOCKSTEP_SOURCE_DIR "/litmus");
+  REQUIRE(files.errors.empty());
+  std::vector<Program> programs;
+  for (const auto& test : files.tests) programs.push_back(test->program);
+  return programs;
+}
+
+// Small ones that between them fire most rules: loads, stores, RMWs, fences, barriers, kernels, CPUs,
+// updates.
+const std::vector<std::string> small_tests{
+    "corr-agent",      "corr-wg",          "cowr-add-agent",           "mp-barrier-wg",
+    "add-store-agent", "add-store-system", "kernel-write-read-agent",  "corr-host-reads",
+    "corw-host",       "stale-barrier-wg", "rmw-after-own-store-agent"};
+
+// States that a run may take are bounded by what they take.
+constexpr std::size_t full_bytes = std::size_t{24} << 20;
+
+}  // namespace
+
+TEST_CASE("every footprint is what its rule does, on every system at every variant") {
+  for (const SystemEntry& entry : systems()) {
+    if (!entry.runs_programs) continue;
+    for (const Variant& variant : entry.variants) {
+      for (const Program& program : programs_of(small_tests)) {
+        Subject subject = subject_named(std::string(entry.name) + "/" + std::string(variant.name));
+        INFO(program.name << " on " << subject.description());
+        // A difference is thrown.
+        CHECK(explore_with(program, subject, Reductions::derived(), true, full_bytes).states > 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("stubborn sets keep the ends of every program, on every system at every variant") {
+  std::size_t compared = 0;
+  for (const SystemEntry& entry : systems()) {
+    if (!entry.runs_programs) continue;
+    for (const Variant& variant : entry.variants) {
+      for (const Program& program : programs_of(small_tests)) {
+        const Subject subject = subject_named(std::string(entry.name) + "/" + std::string(variant.name));
+        const Explored full = explore_with(program, subject, Reductions::none(), false, full_bytes);
+        if (!full.complete) continue;
+        INFO(program.name << " on " << subject.description());
+        const Explored reduced = explore_with(program, subject, Reductions::derived(), false);
+        CHECK(reduced.ends == full.ends);
+        CHECK(reduced.states <= full.states);
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 100);
+}
+
+TEST_CASE("stubborn sets keep the ends of programs on systems with a mistake, one at a time") {
+  std::size_t compared = 0;
+  for (const SystemEntry& entry : systems()) {
+    if (!entry.runs_programs) continue;
+    for (const Fault& fault : entry.faults) {
+      for (const Program& program : programs_of({"corr-wg", "cowr-add-agent"})) {
+        Subject subject = subject_named(entry.name);
+        subject.options.faults = {std::string(fault.name)};
+        const Explored full = explore_with(program, subject, Reductions::none(), false, full_bytes);
+        if (!full.complete) continue;
+        INFO(program.name << " on " << subject.description());
+        const Explored reduced = explore_with(program, subject, Reductions::derived(), true);
+        CHECK(reduced.ends == full.ends);
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 50);
+}
+
+TEST_CASE("stubborn sets find fewer states than there are, without a mark in any protocol") {
+  const Program program = programs_of({"mp-agent"}).front();
+  for (const std::string system : {"write-through", "quick-release", "lab"}) {
+    INFO(system);
+    const Subject subject = subject_named(system);
+    const std::size_t full = explore_with(program, subject, Reductions::none(), false).states;
+    CHECK(explore_with(program, subject, Reductions::derived(), false).states < full / 4);
+  }
+}
+
+TEST_CASE("terms fold constants and sink negations") {
+  using namespace footprint;
+  Terms terms({{"x", 0, 1, false}});
+  const TermId x = terms.intern({.op = TermOp::scalar, .location = 0, .place = 0});
+  const TermId is_two = terms.binary(TermOp::equal, terms.constant(2), x);
+  CHECK(terms.is_true(terms.disjunction(terms.constant(1), is_two)));
+  CHECK(terms.is_false(terms.conjunction(is_two, terms.constant(0))));
+  CHECK(terms.negation(terms.negation(is_two)) == is_two);
+  CHECK(terms.negation(terms.conjunction(is_two, x)) ==
+        terms.disjunction(terms.negation(is_two), terms.negation(x)));
+  CHECK(terms.binary(TermOp::equal, x, terms.constant(2)) == is_two);
+  const std::byte two{2};
+  CHECK(terms.evaluate(is_two, &two) == 1);
+  CHECK(terms.evaluate(terms.negation(is_two), &two) == 0);
+}
