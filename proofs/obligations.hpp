@@ -2,6 +2,8 @@
 // start, that every rule keeps every lemma, and that no rule overruns a queue or a range.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/support/diagnostic.hpp"
 #include "proofs/symbolic.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/rules.hpp"
@@ -124,6 +127,14 @@ class ReadSystem {
  private:
   template <class... Tags, class Guard, class Action>
   void read(const Rule& rule, Store::Start from, Guard&& guard, Action&& action) {
+    try {
+      read_rule<Tags...>(rule, from, guard, action);
+    } catch (const Unreadable& why) {
+      throw BadInput(fmt::format("the rule \"{}\" cannot be read: {}", rule.name, why.what()));
+    }
+  }
+  template <class... Tags, class Guard, class Action>
+  void read_rule(const Rule& rule, Store::Start from, Guard&& guard, Action&& action) {
     Session& session = Session::current();
     Store store(from);
     State state;
