@@ -306,6 +306,41 @@ TEST_CASE("lemmas that never let a rule happen are reported beside what they mak
   }));
 }
 
+TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
+  using SizeList = std::vector<std::pair<std::string, int>>;
+  const auto subject = [](const std::string& name, bool any_size) {
+    return find_proof(name).build({}, any_size);
+  };
+  CHECK(subject("write-through", true)->fixed_sizes() ==
+        SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
+  CHECK(subject("german", true)->fixed_sizes().empty());
+  CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
+  for (const std::string name : {"german", "write-through", "quick-release", "halcone", "lab", "cpcoh"}) {
+    INFO(name);
+    const auto at_a_size = subject(name, false);
+    CHECK(at_a_size->fixed_sizes() == at_a_size->sizes());
+    CHECK(at_a_size->client().empty() == (name == "german" || name == "cpcoh"));
+  }
+  CHECK(subject("write-through", true)->client() ==
+        "load (plain, relaxed, acquire), store of 0 or 1 (plain, relaxed, release), exchange of 0 or 1 "
+        "(relaxed, "
+        "acquire, release, acq_rel), fence (acquire, release, acq_rel), at wg, agent, system; of the watched "
+        "word "
+        "never 0; words of 32 bits");
+  CHECK_THAT(subject("lab", false)->client(), Catch::Contains("add of 1 or 2 (comm)"));
+  CHECK_THAT(subject("halcone", false)->client(), !Catch::Contains("watched") && !Catch::Contains("comm"));
+
+  ProofTitle title{"s",           "t", "any number of nodes", "Z3", {{"word", 2}, {"link-messages", 1}},
+                   "load (plain)"};
+  const std::string text = proof_text(title, {}, false);
+  CHECK_THAT(text, Catch::Contains("  Fixed     word=2, link-messages=1\n  Client    load (plain)\n"));
+  const nlohmann::json json = proof_json(title, {});
+  CHECK(json.at("fixed") == nlohmann::json{{"word", 2}, {"link-messages", 1}});
+  CHECK(json.at("client") == "load (plain)");
+  title.fixed.clear();
+  CHECK_THAT(proof_text(title, {}, false), Catch::Contains("  Fixed     nothing\n"));
+}
+
 TEST_CASE("german is proved for any number of nodes, and at a size") {
   CHECK(prove_system("german", true).proved());
   CHECK(prove_system("german", false).proved());
