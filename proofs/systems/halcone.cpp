@@ -30,7 +30,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
 }  // namespace
 
 ProofEntry halcone_proof() {
-  return {"halcone", "every read returns the value of the write that its logical time selects", "", build};
+  return {"halcone", "every read returns what memory held at its logical time", "", build};
 }
 
 }  // namespace lockstep
