@@ -35,14 +35,6 @@ struct Options {
   SystemChoice choice;
 };
 
-std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes) {
-  std::string text;
-  for (const auto& [name, size] : sizes) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
-  }
-  return text;
-}
-
 // The lemmas a user named, by any part of their names.
 std::vector<std::string> chosen_lemmas(const Options& options, const ProofSubject& subject) {
   std::vector<std::string> chosen;
@@ -114,6 +106,8 @@ int run(const Options& options) {
   title.theorem = entry.theorem;
   title.scope = options.any_size ? std::string(entry.any_size) : sizes_text(subject->sizes());
   title.solvers = options.recheck.empty() ? "Z3" : "Z3 and " + options.recheck;
+  title.fixed = subject->fixed_sizes();
+  title.client = subject->client();
 
   ProgressLine progress;
   Explored explored;
@@ -151,7 +145,8 @@ Command add_prove(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("prove", "Prove a system's lemmas with Z3, at a size or at any");
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
-  app->add_flag("--any-size", options->any_size, "For any number of members of every index type");
+  app->add_flag("--any-size", options->any_size,
+                "For any number of members of every index type but those that it prints as fixed");
   app->add_option("--recheck", options->recheck, "A second solver that has to agree: cvc5")
       ->type_name("SOLVER");
   add_list(*app, "--lemma", options->lemmas, "Only lemmas with this in their names, given all")

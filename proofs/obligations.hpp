@@ -2,12 +2,15 @@
 // start, that every rule keeps every lemma, and that no rule overruns a queue or a range.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "checker/support/diagnostic.hpp"
 #include "proofs/symbolic.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/rules.hpp"
@@ -80,9 +83,18 @@ class ReadSystem {
   }
 
  private:
-  // Without a guard it may always happen.
   void read(const Rule& rule, const std::vector<RuleParameter<SymbolicErased>>& parameters, Store::Start from,
             const ErasedGuard<SymbolicErased>* guard, const ErasedAction<SymbolicErased>& action) {
+    try {
+      read_rule(rule, parameters, from, guard, action);
+    } catch (const Unreadable& why) {
+      throw BadInput(fmt::format("the rule \"{}\" cannot be read: {}", rule.name, why.what()));
+    }
+  }
+  // Without a guard it may always happen.
+  void read_rule(const Rule& rule, const std::vector<RuleParameter<SymbolicErased>>& parameters,
+                 Store::Start from, const ErasedGuard<SymbolicErased>* guard,
+                 const ErasedAction<SymbolicErased>& action) {
     Session& session = Session::current();
     Store store(from);
     State state;

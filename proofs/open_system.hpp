@@ -9,6 +9,7 @@
 
 #include "checker/explore/adaptor.hpp"
 #include "checker/systems/sizes.hpp"
+#include "proofs/client_text.hpp"
 #include "proofs/history.hpp"
 #include "proofs/proof_system.hpp"
 #include "spec/program/client.hpp"
@@ -82,8 +83,9 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     return std::make_unique<CompiledModel<Proved>>(
         Proved(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
   };
-  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(make, explore, small,
-                                                                                     any_size, watched.words);
+  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(
+      make, explore, small, any_size,
+      ProofCover{watched.words, client_text(watched.proved, watched.words), {}});
 }
 
 }  // namespace lockstep

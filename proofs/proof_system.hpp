@@ -2,8 +2,10 @@
 // Included by the translation unit of each system in proofs/systems only.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,13 @@
 #include "spec/program/client.hpp"
 
 namespace lockstep {
+
+// What a proof covers beside its sizes.
+struct ProofCover {
+  symbolic::Words words = symbolic::Words::bits;
+  std::string client = {};               // what it may ask, for people
+  std::vector<std::string> placed = {};  // sizes that say only where things are, which is any in a proof
+};
 
 // `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
 // terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
@@ -22,13 +31,13 @@ class CompiledProof final : public ProofSubject {
   using Explore = std::function<std::unique_ptr<Model>()>;
   using Sizes = typename System::Kind::Sizes;
   // `explored` are the sizes at which explore() builds its model.
-  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size,
-                symbolic::Words words = symbolic::Words::bits)
+  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size, ProofCover cover = {})
       : make_(std::move(make)),
         explore_(std::move(explore)),
-        words_(words),
-        explored_sizes_(listed(explored)) {
-    const symbolic::Session session(any_size, words);
+        words_(cover.words),
+        client_(std::move(cover.client)),
+        explored_sizes_(listed(explored, {}, [](auto) { return true; })) {
+    const symbolic::Session session(any_size, words_);
     const System system = make_();
     using Kind = typename System::Kind;
     using State = typename System::State;
@@ -38,13 +47,21 @@ class CompiledProof final : public ProofSubject {
     InvariantList<Kind, State> lemmas;
     system.invariants(lemmas);
     for (const auto& lemma : lemmas.values()) lemmas_.push_back({std::string(lemma.name)});
-    sizes_ = listed(system.kind().sizes);
+    const auto is_fixed = []<class Tag>(Tag) {
+      return System::Kind::template domain<Tag>().kind != symbolic::Domain::Kind::any;
+    };
+    sizes_ = listed(system.kind().sizes, cover.placed, [](auto) { return true; });
+    fixed_sizes_ = listed(system.kind().sizes, cover.placed, is_fixed);
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
   [[nodiscard]] symbolic::Words words() const override { return words_; }
   [[nodiscard]] std::size_t rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return sizes_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& fixed_sizes() const override {
+    return fixed_sizes_;
+  }
+  [[nodiscard]] const std::string& client() const override { return client_; }
   void read(RuleVisitor& visitor) const override {
     const System system = make_();
     symbolic::ReadSystem<System>(system, visitor).read();
@@ -55,13 +72,18 @@ class CompiledProof final : public ProofSubject {
   }
 
  private:
-  // What a client may ask is no size that people think of.
-  static std::vector<std::pair<std::string, int>> listed(Sizes sizes) {
+  // Less what a memory system never sees: registers and work-groups are a program's, and what the client may
+  // ask is told in words.
+  template <class Chosen>
+  static std::vector<std::pair<std::string, int>> listed(Sizes sizes, const std::vector<std::string>& placed,
+                                                         Chosen&& chosen) {
     std::vector<std::pair<std::string, int>> list;
-    sizes.visit([&]<class Tag>(Tag, int& size) {
+    sizes.visit([&]<class Tag>(Tag tag, int& size) {
+      const std::string name(Tag::name);
       if (!std::is_same_v<Tag, ShapeTag> && !std::is_same_v<Tag, RegisterTag> &&
-          !std::is_same_v<Tag, WorkGroupTag>)
-        list.emplace_back(std::string(Tag::name), size);
+          !std::is_same_v<Tag, WorkGroupTag> &&
+          std::find(placed.begin(), placed.end(), name) == placed.end() && chosen(tag))
+        list.emplace_back(name, size);
     });
     return list;
   }
@@ -69,9 +91,11 @@ class CompiledProof final : public ProofSubject {
   Make make_;
   Explore explore_;
   symbolic::Words words_;
+  std::string client_;
   std::size_t rules_ = 0;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;
+  std::vector<std::pair<std::string, int>> fixed_sizes_;
   std::vector<std::pair<std::string, int>> explored_sizes_;
 };
 

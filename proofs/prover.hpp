@@ -37,6 +37,10 @@ class ProofSubject {
   [[nodiscard]] virtual std::size_t rules() const = 0;
   // Of every index type, by name; a proof for any size does not look at those of open ones.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& sizes() const = 0;
+  // Of them, those that the proof is for and no other.
+  [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& fixed_sizes() const = 0;
+  // What the client may ask, for people; empty where the protocol is its own client.
+  [[nodiscard]] virtual const std::string& client() const = 0;
   // What words of data are in its proof.
   [[nodiscard]] virtual symbolic::Words words() const { return symbolic::Words::bits; }
   // Reads the system's rules within the current session.

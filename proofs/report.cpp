@@ -73,15 +73,42 @@ std::string counterexample_text(const CounterexampleToInduction& c) {
   return text;
 }
 
+// In lines of the report's width, those after the first below the values of its head.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t indent = 12;
+  std::string lines;
+  std::size_t column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool breaks = at > 0 && column + 1 + (end - at) > width;
+    if (at > 0) lines += breaks ? "\n" + std::string(indent, ' ') : " ";
+    column = (breaks ? indent : column + (at > 0 ? 1 : 0)) + (end - at);
+    lines += text.substr(at, end - at);
+    at = end + 1;
+  }
+  return lines;
+}
+
 bool failed(const Obligation& o) {
   return o.status != ProofStatus::proved && o.status != ProofStatus::skipped;
 }
 
 }  // namespace
 
+std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes) {
+  std::string text;
+  for (const auto& [name, size] : sizes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, size);
+  }
+  return text;
+}
+
 std::string proof_text(const ProofTitle& title, const ProofResult& result, bool all) {
-  std::string text = fmt::format("Prove {}\n  For       {}\n  Theorem   {}\n  Solvers   {}\n\n", title.system,
-                                 title.scope, title.theorem, title.solvers);
+  const std::string fixed = title.fixed.empty() ? "nothing" : sizes_text(title.fixed);
+  std::string text = fmt::format("Prove {}\n  For       {}\n", title.system, title.scope);
+  if (fixed != title.scope) text += fmt::format("  Fixed     {}\n", fixed);
+  if (!title.client.empty()) text += fmt::format("  Client    {}\n", wrapped(title.client));
+  text += fmt::format("  Theorem   {}\n  Solvers   {}\n\n", title.theorem, title.solvers);
   std::vector<std::string> order;
   std::map<std::string, Tally> tallies;
   for (const Obligation& o : result.obligations) {
@@ -125,6 +152,8 @@ std::string proof_text(const ProofTitle& title, const ProofResult& result, bool 
 }
 
 nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
+  nlohmann::json fixed = nlohmann::json::object();
+  for (const auto& [name, size] : title.fixed) fixed[name] = size;
   nlohmann::json obligations = nlohmann::json::array();
   for (const Obligation& o : result.obligations) {
     nlohmann::json one{
@@ -144,6 +173,8 @@ nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
           {"system", title.system},
           {"theorem", title.theorem},
           {"for", title.scope},
+          {"fixed", std::move(fixed)},
+          {"client", title.client},
           {"solvers", title.solvers},
           {"verdict", result.interrupted ? "interrupted"
                       : result.proved()  ? "proved"

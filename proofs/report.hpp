@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proofs/prover.hpp"
 
@@ -11,9 +13,14 @@ namespace lockstep {
 struct ProofTitle {
   std::string system;  // with variant and faults
   std::string theorem;
-  std::string scope;    // "any number of nodes", or the sizes
-  std::string solvers;  // "Z3", "Z3 and cvc5"
+  std::string scope;                                    // "any number of nodes", or the sizes
+  std::string solvers;                                  // "Z3", "Z3 and cvc5"
+  std::vector<std::pair<std::string, int>> fixed = {};  // sizes that the proof is for and no other
+  std::string client = {};                              // what it may ask, if it is not the protocol's own
 };
+
+// "word=2, link1-messages=2"
+std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes);
 
 // A line for each lemma, then what failed; every obligation on a line where `all`.
 std::string proof_text(const ProofTitle& title, const ProofResult& result, bool all);

@@ -244,8 +244,8 @@ class Symbolic {
     static std::size_t position(const Ix<Tag>& i) {
       const Term t = i.term();
       if (!t.is_numeral()) {
-        throw std::logic_error("an array over '" + std::string(Tag::name) +
-                               "' is indexed by state; use k.at or k.pick");
+        throw symbolic::Unreadable("an array over '" + std::string(Tag::name) +
+                                   "' is indexed by state; use k.at or k.pick");
       }
       return static_cast<std::size_t>(t.get_numeral_int());
     }
@@ -383,7 +383,7 @@ class Symbolic {
   Number count(Tag, F&& f) const {
     const Domain d = domain<Tag>();
     if (d.kind == Domain::Kind::any) {
-      throw std::logic_error("a count over '" + d.name + "' has no meaning at any size; ask with forall");
+      throw symbolic::Unreadable("a count over '" + d.name + "' has no meaning at any size; ask with forall");
     }
     Number n(0);
     for (int i = 0; i < d.size; ++i) n = n + select(Bool(f(constant<Tag>(i))), Number(1), Number(0));

@@ -36,6 +36,20 @@ unsigned bits_of(const Domain& domain) {
   return std::max(1U, bits_for(static_cast<unsigned long long>(domain.size)));
 }
 
+// Both are of the row of the loop's own member, by the same index: different iterations mean different rows.
+bool own_rows(const Arguments& a, const Arguments& b, const Term& member) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (same(a[i], member) && same(b[i], member)) return true;
+  }
+  return false;
+}
+
+std::string access_text(const std::string& field, const Arguments& arguments) {
+  std::string indices;
+  for (const Term& t : arguments) indices += (indices.empty() ? "" : ", ") + t.to_string();
+  return indices.empty() ? field : fmt::format("{}({})", field, indices);
+}
+
 }  // namespace
 
 // ---- folding ---------------------------------------------------------------------------------------------
@@ -146,6 +160,7 @@ Session& Session::current() {
 
 Store& Session::freeze() {
   if (store_ == nullptr) throw std::logic_error("no state is held");
+  if (!loops_.empty()) throw std::logic_error("a state is copied within a loop");
   return *frozen_.emplace_back(std::make_unique<Store>(*store_, store_->start()));
 }
 
@@ -172,7 +187,7 @@ Term Session::member(const Domain& domain, int i) {
     case Domain::Kind::finite:
       return context_.bv_val(static_cast<unsigned>(i), bits_of(domain));
     case Domain::Kind::any:
-      if (i != 0) throw std::logic_error(fmt::format("member {} of '{}', of any size", i, domain.name));
+      if (i != 0) throw Unreadable(fmt::format("member {} of '{}', of any size", i, domain.name));
       return context_.constant(fmt::format("{}-0", domain.name).c_str(), sort(domain));
     case Domain::Kind::word:
       return words_ == Words::bits ? context_.bv_val(i, 32) : context_.int_val(i);
@@ -252,7 +267,7 @@ Term Session::path_since(std::size_t depth) {
 }
 
 void Session::write(Cell& cell, const Arguments& arguments, const Term& value) {
-  Write write{&cell, {}, {}, path_since(0), value};
+  Write write{&cell, {}, {}, path_since(0), value, arguments};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     write.points.emplace_back(arguments[i]);
     if (!loops_.empty()) {
@@ -261,6 +276,20 @@ void Session::write(Cell& cell, const Arguments& arguments, const Term& value) {
   }
   note(write);
   apply(write);
+}
+
+void Session::read(const Cell& cell, const Arguments& arguments) {
+  if (!loops_.empty()) note(Read{&cell, arguments, path_since(0)});
+}
+
+void Session::note(const Read& read) {
+  if (loops_.empty()) return;
+  // Terms that are kept have numbers of their own.
+  const auto address = reinterpret_cast<std::uintptr_t>(read.cell);
+  std::vector<unsigned> key{static_cast<unsigned>(address), static_cast<unsigned>(address >> 32U),
+                            read.guard.id()};
+  for (const Term& t : read.arguments) key.push_back(t.id());
+  if (loops_.back().known_reads.insert(std::move(key)).second) loops_.back().reads.push_back(read);
 }
 
 void Session::note(const Write& write) {
@@ -292,14 +321,91 @@ void Session::apply(const Write& write) {
 
 Term Session::begin_loop(const Domain& domain) {
   const Term member = context_.constant(fresh(domain.name + "!").c_str(), sort(domain));
-  loops_.push_back({member, requirements_.size(), {}, {}});
+  loops_.push_back({member, requirements_.size(), {}, {}, {}, {}});
   return member;
+}
+
+Term Session::selects(const Write& write, const Arguments& row, const Term& member, const Term& by) {
+  const auto placed = [&](const Term& t) {
+    return substituted(substituted(t, write.rows, row), {member}, {by});
+  };
+  Term selected = placed(write.guard);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (write.points[i]) selected = both(equal(row[i], placed(*write.points[i])), selected);
+  }
+  return selected;
+}
+
+Term Session::value_at(const Write& write, const Arguments& row, const Term& member, const Term& by) {
+  return substituted(substituted(write.value, write.rows, row), {member}, {by});
+}
+
+bool Session::impossible(const Term& conflict) {
+  if (conflict.is_false()) return true;
+  z3::solver solver(context_);
+  z3::params parameters(context_);
+  parameters.set("timeout", 10000U);
+  solver.set(parameters);
+  solver.add(conflict);
+  return solver.check() == z3::unsat;
+}
+
+// Two different iterations stand for any two. That none reads what another writes makes each do what it does
+// alone; that two agree on every row that both write makes their order indifferent.
+void Session::check_independent(const Loop& loop) {
+  const Term one = context_.constant(fresh("one").c_str(), loop.member.get_sort());
+  const Term other = context_.constant(fresh("another").c_str(), loop.member.get_sort());
+  const auto refuse = [&](const std::string& what, const std::string& first, const std::string& second) {
+    throw Unreadable(fmt::format(
+        "in a loop over {0} {1}: {2} and {3}, where {4} is an iteration's own {0}. At any size the "
+        "iterations of a loop must be independent",
+        loop.member.get_sort().name().str(), what, first, second, loop.member.to_string()));
+  };
+  for (const Write& write : loop.writes) {
+    for (const Read& read : loop.reads) {
+      if (read.cell != write.cell || own_rows(write.written, read.arguments, loop.member)) continue;
+      Arguments row;
+      for (const Term& t : read.arguments) row.push_back(substituted(t, {loop.member}, {other}));
+      const Term reads = substituted(read.guard, {loop.member}, {other});
+      if (impossible(one != other && both(reads, selects(write, row, loop.member, one)))) continue;
+      refuse("one iteration may write what another reads", access_text(write.cell->name, write.written),
+             access_text(read.cell->name, read.arguments));
+    }
+  }
+  // What an iteration leaves in a row is its last write of it.
+  const auto leaves = [&](std::size_t n, const Arguments& row, const Term& by) {
+    Term last = selects(loop.writes[n], row, loop.member, by);
+    for (std::size_t later = n + 1; later < loop.writes.size(); ++later) {
+      const Write& write = loop.writes[later];
+      if (write.cell == loop.writes[n].cell)
+        last = both(last, negation(selects(write, row, loop.member, by)));
+    }
+    return last;
+  };
+  for (std::size_t i = 0; i < loop.writes.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const Write& a = loop.writes[i];
+      const Write& b = loop.writes[j];
+      if (a.cell != b.cell || own_rows(a.written, b.written, loop.member)) continue;
+      Arguments row;
+      for (const Domain& domain : a.cell->indices)
+        row.push_back(context_.constant(fresh("row").c_str(), sort(domain)));
+      const Term meet = both(leaves(i, row, one), leaves(j, row, other));
+      const Term differ =
+          negation(equal(value_at(a, row, loop.member, one), value_at(b, row, loop.member, other)));
+      if (impossible(one != other && both(meet, differ))) continue;
+      refuse("two iterations may leave different values in one row", access_text(a.cell->name, a.written),
+             access_text(b.cell->name, b.written));
+    }
+  }
 }
 
 void Session::end_loop() {
   const Loop loop = std::move(loops_.back());
   loops_.pop_back();
   for (const auto& [cell, before] : loop.before) cell->at = before;
+  check_independent(loop);
+  for (const Read& read : loop.reads) note(read);
   for (Write write : loop.writes) {
     const auto mentions = [&](const Term& t) {
       return !same(t, substituted(t, {loop.member}, {context_.constant("another", loop.member.get_sort())}));
@@ -323,8 +429,9 @@ void Session::end_loop() {
         write.points[i].reset();
       }
       if (mentions(write.value)) {
-        throw std::logic_error(
-            fmt::format("a loop writes {}, which is not a row of its own", write.cell->name));
+        throw Unreadable(
+            fmt::format("a loop over {} writes {}, which is not a row of its own, with a value of its own",
+                        loop.member.get_sort().name().str(), access_text(write.cell->name, write.written)));
       }
       if (mentions(write.guard)) write.guard = z3::exists(loop.member, write.guard);
     }
@@ -355,7 +462,9 @@ Scalar& Scalar::operator=(const Scalar& other) {
 }
 
 Term Scalar::term() const {
-  return cell_ == nullptr ? value_ : cell_->at(arguments_);
+  if (cell_ == nullptr) return value_;
+  Session::current().read(*cell_, arguments_);
+  return cell_->at(arguments_);
 }
 
 void Scalar::assign(const Term& value) {
@@ -364,8 +473,7 @@ void Scalar::assign(const Term& value) {
     session.write(*cell_, arguments_, value);
     return;
   }
-  if (session.loops() > loops_)
-    throw std::logic_error("a loop carries a value from one iteration to the next");
+  if (session.loops() > loops_) throw Unreadable("a loop carries a value from one iteration to the next");
   value_ = choice(session.path_since(depth_), value, value_);
 }
 

@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,12 @@ namespace lockstep::symbolic {
 
 using Term = z3::expr;
 using Arguments = std::vector<Term>;
+
+// Protocol code that has no reading at any size; the text says why.
+class Unreadable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 // The values of a scalar or the members of an index type.
 struct Domain {
@@ -115,6 +123,8 @@ class Session {
                           const Arguments& arguments);
 
   void write(Cell& cell, const Arguments& arguments, const Term& value);
+  // To be told of what a loop's body reads.
+  void read(const Cell& cell, const Arguments& arguments);
 
   // Runs `body` where `condition` holds.
   template <class Body>
@@ -130,7 +140,8 @@ class Session {
   [[nodiscard]] Term path_since(std::size_t depth);
 
   // Runs `body` for a member that stands for all members of an index type: what it writes is written to
-  // every member's rows.
+  // every member's rows. Throws Unreadable where that is not what iterations one after the other come to: an
+  // iteration reads what another writes, or two write different values to one row.
   template <class Body>
   void for_all(const Domain& domain, Body&& body) {
     const Term member = begin_loop(domain);
@@ -156,18 +167,32 @@ class Session {
     std::vector<std::optional<Term>> points;
     Term guard;
     Term value;
+    Arguments written;  // the indices as the body had them
+  };
+  struct Read {
+    const Cell* cell;
+    Arguments arguments;
+    Term guard;
   };
   struct Loop {
     Term member;
     std::size_t requirements;
     std::vector<Write> writes;
     std::map<Cell*, std::function<Term(const Arguments&)>> before;
+    std::vector<Read> reads;
+    std::set<std::vector<unsigned>> known_reads;
   };
 
   Term begin_loop(const Domain& domain);
   void end_loop();
   void apply(const Write& write);
   void note(const Write& write);
+  void note(const Read& read);
+  void check_independent(const Loop& loop);
+  // Whether the write is to the row with these indices, and what then is written, by the iteration of `by`.
+  static Term selects(const Write& write, const Arguments& row, const Term& member, const Term& by);
+  static Term value_at(const Write& write, const Arguments& row, const Term& member, const Term& by);
+  bool impossible(const Term& conflict);
   Term range(const Term& term, const Domain& domain);
   Term by_cases(const std::string& name, const std::vector<Domain>& from, const Domain& to,
                 Arguments arguments, std::size_t next, std::string text);

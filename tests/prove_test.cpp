@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "checker/explore/adaptor.hpp"
 #include "checker/explore/explorer.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "proofs/proof_system.hpp"
@@ -144,6 +145,101 @@ ProofResult prove_toy(bool any_size, ToyChoice choice = {}, ProveOptions options
   return prove(subject, options);
 }
 
+// Cells that a loop marks, in ways that one iteration after the other and all at once tell apart, or not.
+enum class Marking {
+  first_alone,      // reads what other iterations write
+  chosen_before,    // clears a row that it may mark later
+  chosen_after,     // marks its own row, then clears a chosen one: the same in every order
+  through_a_loop,   // reads within an inner loop what other iterations write
+  chosen_by_state,  // marks rows that the state chooses, all alike, and reads what no iteration writes
+  numbers_itself,   // writes its own number where the state chooses
+};
+template <class K>
+struct Cells {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  using Cell = typename K::template Ix<CellTag>;
+  struct Row {
+    Bool marked;
+    Bool wanted;
+    Cell next;
+    BOOST_DESCRIBE_CLASS(Row, (), (marked, wanted, next), (), ())
+  };
+  struct State {
+    typename K::template Table<Row, CellTag> cell;
+    Cell chosen;
+    BOOST_DESCRIBE_CLASS(State, (), (cell, chosen), (), ())
+  };
+  K k;
+  Marking marking = Marking::first_alone;
+  [[nodiscard]] const K& kind() const { return k; }
+
+  template <class Start>
+  void start(Start& s) const {
+    s.start(over(), [](State&) {});
+  }
+  template <class Rules>
+  void rules(Rules& r) const {
+    r.rule(
+        {.name = "marks", .unit = "cells"}, over(cells), [](const State&, Cell) { return Bool(true); },
+        [this](State& s, Cell c) { k.for_each(cells, [&](Cell i) { mark(s, c, i); }); });
+  }
+  void mark(State& s, Cell c, Cell i) const {
+    switch (marking) {
+      case Marking::first_alone:
+        K::when(!k.exists(cells, [&](Cell j) { return s.cell(j).marked; }), [&] { s.cell(i).marked = true; });
+        return;
+      case Marking::chosen_before:
+        s.cell(c).marked = false;
+        s.cell(i).marked = true;
+        return;
+      case Marking::chosen_after:
+        s.cell(i).marked = true;
+        s.cell(c).marked = false;
+        return;
+      case Marking::through_a_loop:
+        k.for_each(cells, [&](Cell j) { K::when(!s.cell(j).marked, [&] { s.cell(j).wanted = true; }); });
+        s.cell(i).marked = true;
+        return;
+      case Marking::chosen_by_state:
+        K::when(!s.cell(i).wanted, [&] { s.cell(s.cell(i).next).marked = true; });
+        return;
+      case Marking::numbers_itself:
+        K::when(i == c, [&] { s.chosen = i; });
+        return;
+    }
+  }
+  template <class Invariants>
+  void invariants(Invariants& v) const {
+    v.invariant("all are marked or none", [this](const State& s) {
+      return k.forall(cells, [&](Cell c) {
+        return k.forall(cells, [&](Cell d) { return s.cell(c).marked == s.cell(d).marked; });
+      });
+    });
+  }
+  void restore(State&) const {}
+  void normalise(State&) const {}
+  [[nodiscard]] bool proper_end(const State&) const { return true; }
+};
+ProofResult prove_cells(Marking marking, bool any_size) {
+  using Sizes = DynamicSizes<CellTag>;
+  const CompiledProof<Cells<Symbolic<Sizes>>> subject(
+      [=] {
+        return Cells<Symbolic<Sizes>>{Symbolic<Sizes>(Sizes{}), marking};
+      },
+      [] { return std::unique_ptr<Model>(); }, Sizes{}, any_size);
+  ProveOptions options;
+  options.any_size = any_size;
+  return prove(subject, options);
+}
+Verdict explore_cells(Marking marking, int count) {
+  using Sizes = DynamicSizes<CellTag>;
+  Cells<Concrete<Sizes>> system;
+  system.k.sizes.set<CellTag>(count);
+  system.marking = marking;
+  return explore(CompiledModel<Cells<Concrete<Sizes>>>(system, Reductions::none()), {}).verdict;
+}
+
 std::string script(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file) << "#!/bin/sh\n" << text << "\n";
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
@@ -157,6 +253,35 @@ TEST_CASE("loops within loops, rows of others and queues mean the same at a size
   const ProofResult result = prove_toy(any_size);
   CHECK(result.proved());
   CHECK(result.obligations.size() > 8);
+}
+
+TEST_CASE("a loop that reads what its other iterations write is refused at any size, by its accesses") {
+  CHECK(explore_cells(Marking::first_alone, 3) == Verdict::invariant);
+  CHECK(refuted(prove_cells(Marking::first_alone, false), "all are marked or none"));
+  CHECK_THROWS_AS(prove_cells(Marking::first_alone, true), BadInput);
+  CHECK_THROWS_WITH(
+      prove_cells(Marking::first_alone, true),
+      Catch::Contains("the rule \"marks\"") && Catch::Contains("one iteration may write what another reads: "
+                                                               "cell.marked(cell!) and cell.marked(cell?"));
+  CHECK_THROWS_WITH(prove_cells(Marking::through_a_loop, true),
+                    Catch::Contains("cell.marked(cell!) and cell.marked(cell!2)"));
+}
+
+TEST_CASE("a loop whose iterations disagree on a row is refused at any size") {
+  CHECK(explore_cells(Marking::chosen_before, 3) == Verdict::invariant);
+  CHECK(refuted(prove_cells(Marking::chosen_before, false), "all are marked or none"));
+  CHECK_THROWS_WITH(prove_cells(Marking::chosen_before, true),
+                    Catch::Contains("two iterations may leave different values in one row: "
+                                    "cell.marked(cell!) and cell.marked(cell)"));
+  CHECK_THROWS_WITH(prove_cells(Marking::numbers_itself, true),
+                    Catch::Contains("writes chosen") && Catch::Contains("a value of its own"));
+}
+
+TEST_CASE("a loop whose iterations agree is read as they come to, in whatever order") {
+  const Marking marking = GENERATE(Marking::chosen_after, Marking::chosen_by_state);
+  CHECK(explore_cells(marking, 3) == Verdict::invariant);
+  CHECK(refuted(prove_cells(marking, false), "all are marked or none"));
+  CHECK(refuted(prove_cells(marking, true), "all are marked or none"));
 }
 
 TEST_CASE("a queue that may overrun is an obligation that fails") {
@@ -179,6 +304,41 @@ TEST_CASE("lemmas that never let a rule happen are reported beside what they mak
   CHECK(std::any_of(result.obligations.begin(), result.obligations.end(), [](const Obligation& o) {
     return o.status == ProofStatus::vacuous && o.rule == "clears one";
   }));
+}
+
+TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
+  using SizeList = std::vector<std::pair<std::string, int>>;
+  const auto subject = [](const std::string& name, bool any_size) {
+    return find_proof(name).build({}, any_size);
+  };
+  CHECK(subject("write-through", true)->fixed_sizes() ==
+        SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
+  CHECK(subject("german", true)->fixed_sizes().empty());
+  CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
+  for (const std::string name : {"german", "write-through", "quick-release", "halcone", "lab", "cpcoh"}) {
+    INFO(name);
+    const auto at_a_size = subject(name, false);
+    CHECK(at_a_size->fixed_sizes() == at_a_size->sizes());
+    CHECK(at_a_size->client().empty() == (name == "german" || name == "cpcoh"));
+  }
+  CHECK(subject("write-through", true)->client() ==
+        "load (plain, relaxed, acquire), store of 0 or 1 (plain, relaxed, release), exchange of 0 or 1 "
+        "(relaxed, "
+        "acquire, release, acq_rel), fence (acquire, release, acq_rel), at wg, agent, system; of the watched "
+        "word "
+        "never 0; words of 32 bits");
+  CHECK_THAT(subject("lab", false)->client(), Catch::Contains("add of 1 or 2 (comm)"));
+  CHECK_THAT(subject("halcone", false)->client(), !Catch::Contains("watched") && !Catch::Contains("comm"));
+
+  ProofTitle title{"s",           "t", "any number of nodes", "Z3", {{"word", 2}, {"link-messages", 1}},
+                   "load (plain)"};
+  const std::string text = proof_text(title, {}, false);
+  CHECK_THAT(text, Catch::Contains("  Fixed     word=2, link-messages=1\n  Client    load (plain)\n"));
+  const nlohmann::json json = proof_json(title, {});
+  CHECK(json.at("fixed") == nlohmann::json{{"word", 2}, {"link-messages", 1}});
+  CHECK(json.at("client") == "load (plain)");
+  title.fixed.clear();
+  CHECK_THAT(proof_text(title, {}, false), Catch::Contains("  Fixed     nothing\n"));
 }
 
 TEST_CASE("german is proved for any number of nodes, and at a size") {

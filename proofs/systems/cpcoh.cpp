@@ -38,7 +38,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
             Proved<Concrete<Sizes>>(closed_protocol<Info>(k, entry, options, PlaceByNumber{})),
             Reductions::none());
       },
-      explored, any_size);
+      explored, any_size, ProofCover{.placed = {std::string(cpcoh::LineWordTag::name)}});
 }
 
 ProofEntry entry() {

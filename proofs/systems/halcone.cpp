@@ -28,7 +28,7 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
 }
 
 ProofEntry entry() {
-  return {"halcone", "every read returns the value of the write that its logical time selects", "", build};
+  return {"halcone", "every read returns what memory held at its logical time", "", build};
 }
 
 const RegisteredProof registered(halcone::Info::place, entry);
