@@ -158,8 +158,8 @@ TEST_CASE("PTX: a barrier has a number, which a site may precede, and perhaps pa
   CHECK(code(ptx(" bar.cta.sync 0 ; bar.cta.sync 3 ; bar.sync 2 ; barrier.cta.sync.aligned 1 ;")) ==
         "barrier\nbarrier 3\nbarrier 2\nbarrier 1");
   CHECK(
-      code(ptx(" bar.cta.arrive 1 ; bar.cta.arrive 1, 2, 3 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 2 ;")) ==
-      "barrier.arrive 1\nbarrier.arrive 2, 3\nbarrier r0\nbarrier 4, 2");
+      code(ptx(" bar.cta.arrive 1 ; bar.cta.arrive 1, 2, 1 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 1 ;")) ==
+      "barrier.arrive 1\nbarrier.arrive 2, 1\nbarrier r0\nbarrier 4, 1");
 }
 
 TEST_CASE("PTX: barriers of different sites never meet") {
@@ -220,6 +220,15 @@ TEST_CASE("PTX: errors have places and remedies") {
   CHECK(message_of(ptx(" bar.cta.sync ;")) == "'bar' takes 1 to 3 operands, found 0");
   CHECK(message_of(ptx(" bar.cta.sync 1, 2, 0 ;")) == "a barrier has one participant at least");
   CHECK(message_of(ptx(" bar.cta.sync -1 ;")) == "the number of a barrier is from 0 to 32767");
+  const Diagnostic crowd = error_of(ptx(" bar.cta.sync 1, 2, 3 | ;", " P0@cta 0,gpu 0 | P1@cta 0,gpu 0"));
+  CHECK(crowd.message == "the barrier waits for 3, and the CTA has 2 threads");
+  CHECK(crowd.place == SourcePlace{4, 21});
+  const Diagnostic other =
+      error_of(ptx(" bar.cta.sync 1, 2, 2 | bar.cta.sync 1, 2 ;", " P0@cta 0,gpu 0 | P1@cta 0,gpu 0"));
+  CHECK(other.message == "threads that meet at a barrier disagree on how many take part");
+  CHECK(other.hint == "P0 on line 4 has 2");
+  CHECK(other.place == SourcePlace{4, 41});
+  CHECK(message_of(ptx(" bar.sync 1, 2 ;")).starts_with("two operands of 'bar.sync' may be"));
   CHECK(message_of(ptx(" bar.cta.sync r0, 1 ;")) == "expected the number of the barrier's place, found 'r0'");
 }
 
@@ -440,7 +449,7 @@ TEST_CASE("C: what is refused is named") {
 
 TEST_CASE("a program of any dialect is printed as one of HRF that reads the same") {
   const std::vector<std::string> texts{
-      ptx(" bar.cta.arrive 1, 2, 3 ; bar.cta.sync 2, r0 ; atom.relaxed.gpu.cas r0, x, 1, 2 ; ble r0, 1, LC00 "
+      ptx(" bar.cta.arrive 1, 2, 1 ; bar.cta.sync 2, r0 ; atom.relaxed.gpu.cas r0, x, 1, 2 ; ble r0, 1, LC00 "
           ";"
           " LC00: ;"),
       opencl("B1: barrier(CLK_LOCAL_MEM_FENCE); int total = *y; total = total > 1;",

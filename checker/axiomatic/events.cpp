@@ -155,7 +155,7 @@ class Runner {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
-        finish(s, false, true);
+        finish(s, End::cut);
         return;
       }
       switch (at.opcode) {
@@ -203,14 +203,14 @@ class Runner {
           continue;
         case Opcode::assertion:
           if (!compare(at.comparison, value(s, at.a), value(s, at.b))) {
-            finish(s, true);
+            finish(s, End::failed);
             return;
           }
           break;
       }
       ++s.pc;
     }
-    finish(s, false);
+    finish(s, End::normal);
   }
 
   // An iteration that wrote nothing and changed no register can be left out of an execution: what it read
@@ -303,7 +303,7 @@ class Runner {
   void barrier(State& s, const Instruction& at) {
     s.idle.clear();
     std::int16_t occurrence = 0;
-    const auto number = static_cast<std::int16_t>(value(s, at.a));
+    const std::int32_t number = value(s, at.a);
     for (const ProgramEvent& e : s.events) {
       const bool counts = e.kind == EventKind::barrier || e.kind == EventKind::barrier_entry;
       occurrence = static_cast<std::int16_t>(occurrence + (counts && e.barrier == number ? 1 : 0));
@@ -313,29 +313,36 @@ class Runner {
       e.order = order;
       e.scope = Scope::wg;
       e.barrier = number;
-      e.participants = static_cast<std::int16_t>(value(s, at.b));
+      e.participants = value(s, at.b);
+      if (at.b.is_register && e.participants < 1) e.participants = -1;
       e.occurrence = occurrence;
       e.arrives_only = at.arrives_only;
     };
+    const bool may_be_left = value(s, at.b) > 0 && !at.arrives_only;
     if (style_ == EventStyle::ptx) {
       one(EventKind::barrier, Order::plain);
+      if (may_be_left) finish(s, End::left_behind);
       return;
     }
     one(EventKind::barrier_entry, Order::release);
+    if (may_be_left) finish(s, End::left_behind);
     if (!at.arrives_only) one(EventKind::barrier_exit, Order::acquire);
   }
 
-  void finish(const State& s, bool failed, bool cut = false) {
+  enum class End : std::uint8_t { normal, failed, cut, left_behind };
+  void finish(const State& s, End end) {
+    const bool cut = end == End::cut;
+    const bool left_behind = end == End::left_behind;
     ThreadPath* path = nullptr;
     for (ThreadPath& known : out_->paths) {
-      if (known.cut == cut && known.events == s.events && known.addr == s.addr && known.data == s.data &&
-          known.ctrl == s.control) {
+      if (known.cut == cut && known.left_behind == left_behind && known.events == s.events &&
+          known.addr == s.addr && known.data == s.data && known.ctrl == s.control) {
         path = &known;
         break;
       }
     }
     if (path == nullptr) {
-      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, 0, {}, {}, {}});
+      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, left_behind, 0, {}, {}, {}});
       path = &out_->paths.back();
     }
     if (++runs_ > limits_.runs) {
@@ -346,7 +353,7 @@ class Runner {
     ++path->runs;
     path->values.insert(path->values.end(), s.values.begin(), s.values.end());
     path->registers.insert(path->registers.end(), s.registers.begin(), s.registers.end());
-    path->failed.push_back(failed);
+    path->failed.push_back(end == End::failed);
   }
 
   const Program& program_;

@@ -33,8 +33,8 @@ struct ProgramEvent {
   Region region = Region::all;
   bool rmw = false;  // half of a read-modify-write that wrote
   bool arrives_only = false;
-  std::int16_t barrier = 0;       // its number
-  std::int16_t participants = 0;  // 0: see EventStyle
+  std::int32_t barrier = 0;       // its number
+  std::int32_t participants = 0;  // 0: see EventStyle; -1: a register says none
   std::int16_t occurrence = 0;    // how many of its thread's events at that barrier came before
   bool operator==(const ProgramEvent&) const = default;
 };
@@ -59,7 +59,8 @@ struct ThreadPath {
   std::vector<Bits> addr;            // by event: the reads that its address depends on
   std::vector<Bits> data;            // that its written value depends on
   std::vector<Bits> ctrl;            // that decided whether it is there
-  bool cut = false;  // it was abandoned at the limit of iterations: the events are its beginning
+  bool cut = false;          // it was abandoned at the limit of iterations: the events are its beginning
+  bool left_behind = false;  // it ends at a barrier with a quorum that nobody is left to meet at
   // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
   std::size_t runs = 0;
   std::vector<std::int32_t> values;

@@ -40,6 +40,7 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
     events.insert(events.end(), path->events.begin(), path->events.end());
   }
   partner.assign(events.size(), -1);
+  round.assign(events.size(), -1);
   writes.resize(of.locations.size());
   for (auto& list : writes) list.clear();
   for (int i = 0; i < size(); ++i) {
@@ -52,14 +53,9 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
   }
 }
 
-bool Execution::same_barrier(int a, int b) const {
-  const ProgramEvent& x = events[static_cast<std::size_t>(a)];
-  const ProgramEvent& y = events[static_cast<std::size_t>(b)];
-  if (!is_barrier(x.kind) || !is_barrier(y.kind) || x.barrier != y.barrier) return false;
-  const Placement& p = program->threads[static_cast<std::size_t>(x.thread)].placement;
-  const Placement& q = program->threads[static_cast<std::size_t>(y.thread)].placement;
-  if (p.host || q.host || p.wg != q.wg || p.agent != q.agent) return false;
-  return x.occurrence == y.occurrence;
+bool Execution::meet(int a, int b) const {
+  const int of_a = round[static_cast<std::size_t>(a)];
+  return of_a >= 0 && of_a == round[static_cast<std::size_t>(b)];
 }
 
 int Execution::awaited_at(int barrier) const {
@@ -83,48 +79,6 @@ int Execution::awaited_at(int barrier) const {
     if (style == EventStyle::hrf || has_one) ++members;
   }
   return members;
-}
-
-// Lets the threads run from barrier to barrier for as long as one opens.
-bool Execution::barriers_open() const {
-  // Threads whose path was cut may still arrive.
-  if (std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->cut; })) return true;
-  if (std::none_of(events.begin(), events.end(), [](const ProgramEvent& e) { return is_barrier(e.kind); })) {
-    return true;
-  }
-  const auto waits = [&](int i) {
-    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
-    return (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;
-  };
-  const auto arrives = [&](int i) {
-    const EventKind kind = events[static_cast<std::size_t>(i)].kind;
-    return kind == EventKind::barrier || kind == EventKind::barrier_entry;
-  };
-  std::vector<int> at = first;  // by thread: the barrier that it waits at, or its end
-  const auto end_of = [&](std::size_t t) { return t + 1 < first.size() ? first[t + 1] : size(); };
-  const auto go_on = [&](std::size_t t) {
-    while (at[t] < end_of(t) && !waits(at[t])) ++at[t];
-  };
-  for (std::size_t t = 0; t < at.size(); ++t) go_on(t);
-  for (bool opened = true; opened;) {
-    opened = false;
-    for (std::size_t t = 0; t < at.size(); ++t) {
-      if (at[t] == end_of(t)) continue;
-      int arrived = 0;
-      for (std::size_t u = 0; u < at.size(); ++u) {
-        for (int i = first[u]; i < end_of(u) && i <= at[u]; ++i)
-          arrived += arrives(i) && same_barrier(at[t], i) ? 1 : 0;
-      }
-      if (arrived < awaited_at(at[t])) continue;
-      ++at[t];
-      go_on(t);
-      opened = true;
-    }
-  }
-  for (std::size_t t = 0; t < at.size(); ++t) {
-    if (at[t] != end_of(t)) return false;
-  }
-  return true;
 }
 
 bool Execution::scope_includes(int event, int other) const {
@@ -331,7 +285,7 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       });
     case Base::syncbar:
       // A thread that only arrives waits for nobody.
-      return pairs([&](int i, int j) { return i != j && same_barrier(i, j) && !event(j).arrives_only; });
+      return pairs([&](int i, int j) { return i != j && meet(i, j) && !event(j).arrives_only; });
     case Base::kernel:
       return pairs([&](int i, int j) {
         return event(i).kind == EventKind::kernel_end && event(j).kind == EventKind::kernel_begin &&

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "checker/axiomatic/rounds.hpp"
 #include "checker/axiomatic/search.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "spec/program/lower_waiting.hpp"
@@ -150,7 +151,8 @@ class Feasibility {
   std::vector<std::vector<Path>> paths_;
 };
 
-// Every choice of one path for each thread, as long as `use` says to go on.
+// Every choice of one path for each thread, and every way to meet at barriers, as long as `use` says to go
+// on.
 template <class Use>
 void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Use& use) {
   const std::size_t threads = events.threads.size();
@@ -177,7 +179,10 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
       throw BadInput(fmt::format("'{}' has executions of more than {} events", test.name, Execution::largest),
                      "use a smaller unrolling bound");
     }
-    if (execution.barriers_open() && !use(execution)) return;
+    for (Rounds& rounds : ways_to_meet(execution)) {
+      execution.round = std::move(rounds);
+      if (!use(execution)) return;
+    }
   } while (step());
 }
 

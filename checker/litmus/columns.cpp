@@ -186,6 +186,7 @@ struct Modifiers {
   bool waits = false;
   bool arrives = false;
   bool syncs = false;
+  bool names_cta = false;
   bool in_order = true;  // ORDER.SCOPE.OP.FAILURE.wait
 };
 
@@ -505,6 +506,7 @@ class ColumnReader : public TestReader {
                    "a barrier synchronizes and reduces nothing: sync or arrive");
     }
     const std::string modifier = source_.one_of(word, "modifier", is_ptx() ? ptx : hrf);
+    if (modifier == "cta") modifiers.names_cta = true;
     if (modifier != "sync" && modifier != "arrive") return;
     if (modifiers.syncs || modifiers.arrives) {
       source_.fail(word.place, "a barrier either waits or only arrives, and says so once");
@@ -637,6 +639,12 @@ class ColumnReader : public TestReader {
                        " operands, found " + std::to_string(count),
                    usage(form, std::string(is_ptx() ? 1 : 0, 'V')));
     }
+    if (is_ptx() && count == 2 && !modifiers.names_cta) {
+      source_.fail(written_.operands[1].word.place,
+                   "two operands of " + in_quotes(written_.mnemonic.text) +
+                       " may be a barrier and how many take part, or a place and a barrier",
+                   "write three: the place, the barrier and how many take part, as in bar.cta.sync 1, 0, 2");
+    }
     Instruction read;
     const std::string values = count == 0 ? "" : count == 1 || (is_ptx() && count == 2) ? "V" : "VV";
     std::optional<WrittenOperand> site;
@@ -651,6 +659,32 @@ class ColumnReader : public TestReader {
     instruction.b = read.b;
     check_barrier(written_.operands, instruction);
     if (site) apart(*site, instruction);
+    note_quorum(count > 0 ? written_.operands.back().word.place : written_.mnemonic.place, instruction);
+  }
+
+  // All that meet at a barrier have to say the same of how many they are. What registers hold is seen later.
+  void note_quorum(SourcePlace place, const Instruction& instruction) {
+    if (instruction.a.is_register || instruction.b.is_register) return;
+    const Placement& mine = thread().placement;
+    for (const Quorum& other : quorums_) {
+      const Placement& p = program().threads[other.thread].placement;
+      if (p.wg != mine.wg || p.agent != mine.agent || other.barrier != instruction.a.value) continue;
+      if (other.participants == instruction.b.value) continue;
+      const std::string there = program().threads[other.thread].name + " on line " +
+                                std::to_string(other.place.line) + " has " +
+                                (other.participants == 0 ? "no number" : std::to_string(other.participants));
+      source_.fail(place, "threads that meet at a barrier disagree on how many take part", there);
+    }
+    quorums_.push_back({cell_, instruction.a.value, instruction.b.value, place});
+  }
+
+  [[nodiscard]] std::size_t group_size() const {
+    const std::vector<Thread>& threads = program().threads;
+    const Placement& mine = threads[cell_].placement;
+    return static_cast<std::size_t>(std::count_if(threads.begin(), threads.end(), [&](const Thread& other) {
+      const Placement& p = other.placement;
+      return !p.host && p.wg == mine.wg && p.agent == mine.agent;
+    }));
   }
 
   void check_barrier(const std::vector<WrittenOperand>& operands, const Instruction& instruction) const {
@@ -663,6 +697,13 @@ class ColumnReader : public TestReader {
     if (operands.size() > 1 && !instruction.b.is_register && instruction.b.value < 1) {
       source_.fail(operands[1].word.place, "a barrier has one participant at least",
                    "leave it out where all threads that have the barrier take part");
+    }
+    if (operands.size() > 1 && !instruction.b.is_register &&
+        static_cast<std::size_t>(instruction.b.value) > group_size()) {
+      source_.fail(operands[1].word.place,
+                   "the barrier waits for " + std::to_string(instruction.b.value) + ", and the " +
+                       (is_ptx() ? "CTA" : "work-group") + " has " + count_of(group_size(), "thread"),
+                   "nobody would ever leave it");
     }
   }
 
@@ -867,6 +908,13 @@ class ColumnReader : public TestReader {
   std::size_t cell_ = 0;
   WrittenInstruction written_;
   std::vector<ThreadNotes> notes_;
+  struct Quorum {
+    std::size_t thread = 0;
+    std::int32_t barrier = 0;
+    std::int32_t participants = 0;
+    SourcePlace place;
+  };
+  std::vector<Quorum> quorums_;                 // of barriers, where both are constants
   std::map<std::int32_t, std::int32_t> sites_;  // first operands of barriers, in order of appearance
 };
 
