@@ -95,7 +95,7 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the samples of every dialect are read, and read again as they are printed") {
-  REQUIRE(samples().size() == 20);
+  REQUIRE(samples().size() == 26);
   for (const std::filesystem::path& file : samples()) {
     CAPTURE(file.string());
     const LitmusTest test = read_litmus(file.string());
@@ -199,8 +199,9 @@ TEST_CASE("PTX: what is refused is named") {
   CHECK(message_of(ptx(" fence.proxy.alias ;")) ==
         "'fence.proxy' is not supported: proxies belong to PTX 7.5");
   CHECK(message_of(ptx(" div r0, r1, 2 ;")) == "'div' is not supported: programs have no division");
-  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y @ generic aliases x;")) ==
-        "proxies and aliases are not supported: they belong to PTX 7.5");
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y @ gneric aliases x;")) == "unknown proxy 'gneric'");
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y aliases x;")) ==
+        "expected '@' and a proxy, found 'aliases'");
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y = x;")) == "pointers in memory are not supported");
   CHECK(message_of(ptx(" bar.cta.red 0 ;")) == "'bar.red' is not supported");
   CHECK(message_of("PTX t\nExpect=sc:never\n{ } P0 ;") == "'Expect' belongs to tests in the HRF dialect");

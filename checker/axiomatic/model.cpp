@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 EventStyle style_of(const LitmusTest& test) {
   if (test.dialect == "PTX") return EventStyle::ptx;
+  if (test.dialect == "VULKAN") return EventStyle::vulkan;
   return test.dialect == "HRF" ? EventStyle::hrf : EventStyle::opencl;
 }
 
@@ -224,7 +225,6 @@ class Collector final : public SearchVisitor {
   void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
                std::uint64_t flags, bool assertion_failed) override {
     ++run_.executions;
-    run_.raised |= flags;
     run_.assertion_fails |= assertion_failed;
     for (std::size_t i = 0; i < outcome_.size(); ++i) {
       const ConditionTerm& term = test_.observed[i];
@@ -368,6 +368,7 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   collector.finish();
   for (const AllowedOutcome& one : run.outcomes) {
     if (!satisfies(test.filter, test, one.outcome)) continue;
+    run.raised |= one.flags;
     ++(satisfies(test.condition, test, one.outcome) ? run.tally.positive : run.tally.negative);
   }
   run.seconds = limits.seconds();

@@ -49,7 +49,7 @@ struct ModelRun {
   std::vector<AllowedOutcome> outcomes;  // in ascending order, also those that the filter drops
   Tally tally;                           // of those that pass the filter
   std::vector<std::string> flags;        // the model's flags, by label
-  std::uint64_t raised = 0;              // bits of `flags`: raised in some execution
+  std::uint64_t raised = 0;              // bits of `flags`: raised in some execution that passes the filter
   bool cut = false;              // loops were cut at the unrolling bound: other outcomes may be possible
   bool assertion_fails = false;  // in some execution
   std::uint64_t candidates = 0;  // complete candidate executions looked at
