@@ -95,7 +95,7 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the samples of every dialect are read, and read again as they are printed") {
-  REQUIRE(samples().size() == 26);
+  REQUIRE(samples().size() == 28);
   for (const std::filesystem::path& file : samples()) {
     CAPTURE(file.string());
     const LitmusTest test = read_litmus(file.string());
@@ -194,10 +194,24 @@ TEST_CASE("PTX: an initial value may be said twice, if it is the same") {
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "P0:r0 = 1; 0:r0 = 2;")) == "'r0' is initialised twice");
 }
 
+TEST_CASE("PTX: proxies are ways to a location, and have fences") {
+  const std::string names = "x = 0; s @ surface aliases x; t @ texture aliases x; c @ constant aliases x;";
+  CHECK(
+      code(ptx(
+          " sust.weak s, 1 ; suld.relaxed.cta r0, s ; suatom.relaxed.gpu.add r1, s, 1 ; sured.release.sys.add"
+          " s, 1 ; tld.weak r2, t ; cold.weak r3, c ; fence.proxy.surface ; fence.proxy.alias ;",
+          " P0@cta 0,gpu 0", names)) ==
+      "st.surface s, 1\nld.relaxed.wg.surface r0, s\natom.relaxed.agent.add.surface r1, s, 1\n"
+      "red.release.system.add.surface s, 1\nld.texture r2, t\nld.constant r3, c\n"
+      "fence.proxy.surface\nfence.proxy.alias");
+}
+
 TEST_CASE("PTX: what is refused is named") {
-  CHECK(message_of(ptx(" sust.weak s, 1 ;")) == "'sust' is not supported: proxies belong to PTX 7.5");
-  CHECK(message_of(ptx(" fence.proxy.alias ;")) ==
-        "'fence.proxy' is not supported: proxies belong to PTX 7.5");
+  CHECK(message_of(ptx(" fence.proxy.async ;")) == "unknown proxy 'async'");
+  CHECK(message_of(ptx(" fence.proxy ;")) == "'fence.proxy' is about no proxy");
+  CHECK(message_of(ptx(" fence.proxy.alias.surface ;")) == "a second proxy: 'surface'");
+  CHECK(message_of(ptx(" fence.acq_rel.gpu.proxy.alias ;")) ==
+        "a fence of a proxy has no order and no scope");
   CHECK(message_of(ptx(" div r0, r1, 2 ;")) == "'div' is not supported: programs have no division");
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y @ gneric aliases x;")) == "unknown proxy 'gneric'");
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y aliases x;")) ==

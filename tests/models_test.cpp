@@ -243,7 +243,7 @@ exists (0:r0 == 1 /\ 1:r0 == 1)
 )"},
 
       // Weak writes, so that nothing but causality orders them.
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Coherence",
        R"(PTX writes-in-order-of-causality
 { x = 0; y = 0; }
@@ -252,7 +252,7 @@ exists (0:r0 == 1 /\ 1:r0 == 1)
  st.release.gpu y, 1 | st.weak x, 2         ;
 exists (P1:r0 == 1 /\ x == 1)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Coherence-total",
        R"(PTX readers-agree
 { x = 0; }
@@ -261,7 +261,7 @@ exists (P1:r0 == 1 /\ x == 1)
                      |                     | ld.relaxed.gpu r1, x | ld.relaxed.gpu r1, x ;
 exists (P2:r0 == 1 /\ P2:r1 == 2 /\ P3:r0 == 2 /\ P3:r1 == 1)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Atomicity",
        R"(PTX increments
 { x = 0; }
@@ -269,7 +269,7 @@ exists (P2:r0 == 1 /\ P2:r1 == 2 /\ P3:r0 == 2 /\ P3:r1 == 1)
  atom.relaxed.gpu.add r0, x, 1 | atom.relaxed.gpu.add r0, x, 1 ;
 exists (P0:r0 == 0 /\ P1:r0 == 0)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "No-Thin-Air",
        R"(PTX copied-in-a-circle
 { x = 0; y = 0; }
@@ -289,7 +289,7 @@ exists (P0:r0 == 1 /\ P1:r0 == 1)
  ld.weak r0, x  ;
 exists (P0:r0 == 0)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Causality",
        R"(PTX message-passing
 { x = 0; y = 0; }
@@ -630,6 +630,11 @@ const std::vector<std::pair<std::string, std::string>> implied{
     // pass;
     // and causality no longer leads from a fence back to one that is before it.
     {"ptx-v6.0", "FenceSC"},
+    {"ptx-v7.5", "FenceSC"},
+    // Program order is base causality here: what a thread has written or observed comes before what it does
+    // next at
+    // that address, which leaves morally strong communication no way back.
+    {"ptx-v7.5", "SC-per-Location"},
 };
 
 // ---- flags ----

@@ -189,6 +189,37 @@ constexpr std::array ptx_forms{
     Form{.name = "st", .opcode = Opcode::store, .operands = "LV", .orders = store_orders & in_ptx},
     Form{.name = "atom", .opcode = Opcode::rmw, .operands = "DLV", .orders = rmw_orders & in_ptx},
     Form{.name = "red", .opcode = Opcode::rmw, .operands = "LV", .orders = rmw_orders & in_ptx},
+    // Through the surface, texture and constant proxies.
+    Form{.name = "suld",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "sust",
+         .opcode = Opcode::store,
+         .operands = "LV",
+         .orders = store_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "suatom",
+         .opcode = Opcode::rmw,
+         .operands = "DLV",
+         .orders = rmw_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "sured",
+         .opcode = Opcode::rmw,
+         .operands = "LV",
+         .orders = rmw_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "tld",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::texture)},
+    Form{.name = "cold",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::constant)},
     Form{.name = "fence", .opcode = Opcode::fence, .operands = "", .orders = fence_orders},
     Form{.name = "bar", .opcode = Opcode::barrier, .operands = ""},
     Form{.name = "barrier", .opcode = Opcode::barrier, .operands = ""},
@@ -211,13 +242,7 @@ constexpr std::array ptx_forms{
 };
 
 // PTX instructions that are known and not taken, each with the reason.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> refused_in_ptx{{
-    {"sust", "proxies belong to PTX 7.5"},
-    {"suld", "proxies belong to PTX 7.5"},
-    {"tld", "proxies belong to PTX 7.5"},
-    {"cold", "proxies belong to PTX 7.5"},
-    {"suatom", "proxies belong to PTX 7.5"},
-    {"sured", "proxies belong to PTX 7.5"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> refused_in_ptx{{
     {"div", "programs have no division"},
     {"rem", "programs have no division"},
 }};
@@ -669,8 +694,11 @@ class ColumnReader : public TestReader {
   void read_modifier(const Form& form, const Word& word, Modifiers& modifiers) const {
     if (form.orders == 0) source_.fail(word.place, in_quotes(form.name) + " takes no modifiers");
     if (form.opcode == Opcode::fence && word.text == "proxy") {
-      source_.fail(word.place, "'fence.proxy' is not supported: proxies belong to PTX 7.5");
+      if (modifiers.proxy) source_.fail(word.place, "a second 'proxy'");
+      modifiers.proxy = true;
+      return;
     }
+    if (modifiers.proxy) return read_proxy(word, modifiers);
     if (is_strict() && word.text == "wait" && (form.opcode == Opcode::load || form.opcode == Opcode::rmw)) {
       if (modifiers.waits) source_.fail(word.place, "a second 'wait'");
       modifiers.waits = true;
@@ -694,6 +722,16 @@ class ColumnReader : public TestReader {
     const auto function = function_of(dialect_, word.text);
     if (!function || form.opcode != Opcode::rmw) fail_modifier(form, word);
     set_once(modifiers.function, *function, word, "operation");
+  }
+
+  // After "fence.proxy": which one it is about.
+  void read_proxy(const Word& word, Modifiers& modifiers) const {
+    static const Names known{"alias", "generic", "surface", "texture", "constant"};
+    const std::uint32_t tag = tag_of(source_.one_of(word, "proxy", known));
+    if ((modifiers.tags & (proxies | bit(Tag::alias))) != 0) {
+      source_.fail(word.place, "a second proxy: " + in_quotes(word.text), "a fence is about one");
+    }
+    modifiers.tags |= tag;
   }
 
   // After "cas": the order of a failure, and "weak" for one that may fail though the values are equal.
@@ -767,8 +805,19 @@ class ColumnReader : public TestReader {
   }
 
   void check_order(const Form& form, const Modifiers& modifiers) const {
-    if (form.opcode == Opcode::barrier || modifiers.proxy) return;
+    if (form.opcode == Opcode::barrier) return;
     const SourcePlace place = written_.mnemonic.place;
+    if (modifiers.proxy) {
+      const bool which = (modifiers.tags & (proxies | bit(Tag::alias))) != 0;
+      if (!which)
+        source_.fail(place, in_quotes(written_.mnemonic.text) + " is about no proxy",
+                     "such as fence.proxy.alias");
+      if (modifiers.order || modifiers.scope) {
+        source_.fail(place, "a fence of a proxy has no order and no scope",
+                     "write it fence.proxy.alias or the like");
+      }
+      return;
+    }
     const std::string name = in_quotes(written_.mnemonic.text);
     const bool plain = (form.orders & bit(Order::plain)) != 0 || form.orders == 0;
     if (!modifiers.order && modifiers.scope) {
