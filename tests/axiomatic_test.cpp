@@ -305,6 +305,22 @@ TEST_CASE("comments and titles are no statements", "[axiomatic]") {
   CHECK(always("\"only a string\" let r = po (* end *)"));
 }
 
+TEST_CASE("names that other tools have for other machines are empty, with a warning", "[axiomatic]") {
+  const auto model = [](const std::string& text) { return AxiomaticModel("test.cat", text, {}); };
+  CHECK(judge(message_passing(), model("empty (LK * W) | crit\nempty po; [MFENCE]; po\nempty LK | UL"))
+            .executions == executions("empty 0"));
+  CHECK(model("empty LK\nempty po & crit\nempty LK | UL").warnings() ==
+        "test.cat:1:7: warning: 'LK' is of machines that no dialect here describes: it is empty\n"
+        "test.cat:2:12: warning: 'crit' is of machines that no dialect here describes: it is empty\n"
+        "test.cat:3:12: warning: 'UL' is of machines that no dialect here describes: it is empty\n");
+  CHECK(model("empty CON & GEN & SUR & TEX & SC0 & SEMSC1 & NONPRIV as a\nempty ssw & vloc & ssg & sqf")
+            .warnings()
+            .empty());
+  // Within try they are unknown, as they would be there.
+  CHECK(always("let a = try LK with W\nempty (a \\ W) | (W \\ a)"));
+  CHECK(model("empty try LK with R & W").warnings().empty());
+}
+
 TEST_CASE("mistakes in models are named with their place and a remedy", "[axiomatic]") {
   const auto is = [](const std::string& model, const std::string& expected) {
     INFO(model);

@@ -107,6 +107,31 @@ const std::vector<BaseName>& base_names() {
   return names;
 }
 
+namespace {
+
+// Names of sets and relations that other tools have for machines, languages and operations that no dialect
+// here knows: of nothing that a test could have done.
+bool is_name_of_others(std::string_view name) {
+  static const std::set<std::string_view> names{
+      // locks, memory management, loops and faults
+      "LK", "LS", "UL", "UF", "RU", "LF", "LKR", "LKW", "RLK", "FW", "ALLOC", "FREE", "SRCU", "SPINLOOP",
+      "TERMINATION", "ASSUME", "ASSERT", "FAULT", "Exc_F", "T", "PTE", "PA", "VA", "TLBI", "INV", "IC", "DC",
+      "SPEC", "crit", "rcu-rscs", "lk-rmw", "casdep", "inv-domain", "alloc", "ptr", "free", "sync-rcu",
+      // exclusives, orders and fences of CPUs, and of Linux
+      "X", "L", "Q", "EX", "STRONG", "NoRet", "Noreturn", "MFENCE", "SFENCE", "LFENCE", "SYNC", "LWSYNC",
+      "ISYNC", "EIEIO", "ISB", "DMB", "DSB", "DMB.SY", "DMB.LD", "DMB.ST", "DMB.ISH", "DMB.ISHLD",
+      "DMB.ISHST", "DSB.SY", "DSB.LD", "DSB.ST", "Fence.r.r", "Fence.r.w", "Fence.r.rw", "Fence.w.r",
+      "Fence.w.w", "Fence.w.rw", "Fence.rw.r", "Fence.rw.w", "Fence.rw.rw", "Fence.tso", "Fence.i", "AcqRel",
+      "Acq", "Rel", "Once", "Acquire", "Release", "Deref", "Mb", "Rmb", "Wmb", "Rcu-lock", "Rcu-unlock",
+      "Sync-rcu", "Srcu-lock", "Srcu-unlock", "Sync-srcu", "Before-atomic", "After-atomic", "After-spinlock",
+      "After-unlock-lock", "Marked", "Plain",
+      // within an instruction
+      "iico_data", "iico_ctrl", "iico_order", "idd", "ctrlDirect", "sm", "same-instance", "partial-po"};
+  return names.count(name) != 0;
+}
+
+}  // namespace
+
 // ---- reading ----
 
 namespace {
@@ -339,6 +364,10 @@ class Compiler {
     if (const Value* found = find(env, e.text)) return *found;
     const auto base = base_of_.find(e.text);
     if (base != base_of_.end()) return base_value(base->second);
+    if (trying_ == 0 && is_name_of_others(e.text)) {
+      warn(e.place, "'" + e.text + "' is of machines that no dialect here describes: it is empty");
+      return {};
+    }
     std::vector<std::string> known;
     for (const Env* at = env; at != nullptr; at = at->parent) known.push_back(at->name);
     for (const auto& [name, ignored] : base_of_) known.emplace_back(name);
@@ -346,6 +375,14 @@ class Compiler {
     fail(e.place, "unknown name '" + e.text + "'",
          near.empty() ? "base sets and relations are listed in docs/models.md"
                       : "did you mean '" + near + "'?");
+  }
+
+  // Once for each text, wherever it stands.
+  void warn(SourcePlace place, std::string message) {
+    for (const Warning& known : plan_.warnings) {
+      if (known.message == message) return;
+    }
+    plan_.warnings.push_back({file_->name, place, std::move(message)});
   }
 
   // ---- nodes
@@ -575,8 +612,12 @@ class Compiler {
         return evaluate(env, e.operands[holds(env, e.condition[0], e.place) ? 0 : 1]);
       case ExprKind::try_:
         try {
-          return evaluate(env, e.operands[0]);
+          ++trying_;
+          Value v = evaluate(env, e.operands[0]);
+          --trying_;
+          return v;
         } catch (const BadInput&) {
+          --trying_;
           return evaluate(env, e.operands[1]);
         }
       case ExprKind::match:
@@ -1319,6 +1360,7 @@ class Compiler {
   std::deque<Env> arena_;
   const Env* globals_ = nullptr;
   std::map<std::string_view, Base> base_of_;
+  int trying_ = 0;  // how many `try` around what is evaluated
   std::map<std::tuple<Op, Base, bool, int, int, int>, int> known_;
   std::vector<std::string> including_;
   int depth_ = 0;

@@ -301,6 +301,15 @@ AxiomaticModel::AxiomaticModel(std::string name, std::string text,
   plan_ = plan_for_all(source_);
 }
 
+std::string AxiomaticModel::warnings() const {
+  std::string text;
+  if (!plan_) return text;
+  for (const cat::Warning& one : plan_->warnings) {
+    text += fmt::format("{}:{}:{}: warning: {}\n", one.file, one.place.line, one.place.column, one.message);
+  }
+  return text;
+}
+
 std::optional<Observation> ModelRun::observation() const {
   if (status != RunStatus::complete || raised != 0) return std::nullopt;
   const Observation seen = tally.observation();

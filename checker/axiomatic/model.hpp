@@ -27,6 +27,8 @@ class AxiomaticModel {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const cat::Source& source() const { return source_; }
+  // "file:3:8: warning: ...", a line each, where it is compiled once.
+  [[nodiscard]] std::string warnings() const;
   // Nothing where the model must be compiled for each execution's events.
   [[nodiscard]] const std::optional<cat::Plan>& plan() const { return plan_; }
 

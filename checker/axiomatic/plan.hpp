@@ -178,6 +178,13 @@ struct Constant {
   std::vector<std::uint64_t> rows;
 };
 
+// What a model may be told without being wrong.
+struct Warning {
+  std::string file;
+  SourcePlace place;
+  std::string message;
+};
+
 struct Plan {
   std::vector<Node> nodes;
   std::vector<Recursion> recursions;
@@ -185,6 +192,7 @@ struct Plan {
   std::vector<Shown> shown;
   std::vector<Choice> choices;
   std::vector<Constant> constants;
+  std::vector<Warning> warnings;
   // What must be evaluated when everything up to a stage has been chosen: for checks that hold or fail for
   // good while later choices only add (`early`), and for all (`late`).
   std::array<std::vector<Step>, stage_count> early;
