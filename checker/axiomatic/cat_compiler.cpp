@@ -130,6 +130,12 @@ bool is_name_of_others(std::string_view name) {
   return names.count(name) != 0;
 }
 
+// Titles by which a model asks for orders of writes that relate no more than its own checks want related.
+bool has_partial_coherence(std::string_view title) {
+  static const std::set<std::string_view> words{"PTX", "SPIRV", "VULKAN", "Vulkan"};
+  return words.count(title.substr(0, title.find(' '))) != 0;
+}
+
 }  // namespace
 
 // ---- reading ----
@@ -1117,7 +1123,7 @@ class Compiler {
     const File* const before = file_;
     file_ = file.get();
     // PTX's coherence is partial; its models are known by their title.
-    if (file->title == "PTX" || file->title.starts_with("PTX ")) plan_.partial_coherence = true;
+    if (has_partial_coherence(file->title)) plan_.partial_coherence = true;
     for (const Statement& s : file->statements) run(globals_, s);
     file_ = before;
   }
