@@ -157,9 +157,9 @@ TEST_CASE("PTX: threads are placed on CTAs of GPUs") {
 TEST_CASE("PTX: a barrier has a number, which a site may precede, and perhaps participants") {
   CHECK(code(ptx(" bar.cta.sync 0 ; bar.cta.sync 3 ; bar.sync 2 ; barrier.cta.sync.aligned 1 ;")) ==
         "barrier\nbarrier 3\nbarrier 2\nbarrier 1");
-  CHECK(
-      code(ptx(" bar.cta.arrive 1 ; bar.cta.arrive 1, 2, 1 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 1 ;")) ==
-      "barrier.arrive 1\nbarrier.arrive 2, 1\nbarrier r0\nbarrier 4, 1");
+  CHECK(code(ptx(" bar.cta.arrive 1, 2, 1 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 1 ;")) ==
+        "barrier.arrive 2, 1\nbarrier r0\nbarrier 4, 1");
+  CHECK(code(ptx(" bar.cta.arrive 1 ;")) == "barrier.arrive 1");
 }
 
 TEST_CASE("PTX: barriers of different sites never meet") {
@@ -243,6 +243,8 @@ TEST_CASE("PTX: errors have places and remedies") {
   CHECK(other.message == "threads that meet at a barrier disagree on how many take part");
   CHECK(other.hint == "P0 on line 4 has 2");
   CHECK(other.place == SourcePlace{4, 41});
+  CHECK(message_of(ptx(" bar.cta.sync 1 ; bar.cta.sync 1, 1 ;")) ==
+        "a barrier with its place in the program, among others without");
   CHECK(message_of(ptx(" bar.sync 1, 2 ;")).starts_with("two operands of 'bar.sync' may be"));
   CHECK(message_of(ptx(" bar.cta.sync r0, 1 ;")) == "expected the number of the barrier's place, found 'r0'");
 }

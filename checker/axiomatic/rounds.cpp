@@ -29,6 +29,7 @@ class Meetings {
     if (std::any_of(execution_.paths.begin(), execution_.paths.end(), [](const auto* p) { return p->cut; })) {
       return {loosest()};
     }
+    if (!adds_up()) return {};
     start.arrived.resize(barriers_.size());
     explore(start);
     return {ways_.begin(), ways_.end()};
@@ -94,6 +95,28 @@ class Meetings {
         fmt::format("'{}' has a barrier {} with {} participants, and with {} (line {})",
                     execution_.program->name, e.barrier, count(other), count(e.participants), line_of(e)),
         "all threads that meet at a barrier say the same");
+  }
+
+  // Whether as many are left behind at each barrier as do not fill a last round, those aside that need not
+  // wait.
+  [[nodiscard]] bool adds_up() const {
+    std::vector<int> arrivals(barriers_.size());
+    std::vector<int> left(barriers_.size());
+    std::vector<bool> passed_by(barriers_.size());
+    for (int i = 0; i < execution_.size(); ++i) {
+      if (!is_arrival(event(i).kind)) continue;
+      const auto barrier = static_cast<std::size_t>(barrier_of(i));
+      ++arrivals[barrier];
+      if (event(i).arrives_only) passed_by[barrier] = true;
+    }
+    for (std::size_t t = 0; t < execution_.paths.size(); ++t) {
+      if (execution_.paths[t]->left_behind) ++left[static_cast<std::size_t>(barrier_of(end_of(t) - 1))];
+    }
+    for (std::size_t b = 0; b < barriers_.size(); ++b) {
+      const int rest = arrivals[b] % barriers_[b].awaited;
+      if (left[b] > rest || (left[b] < rest && !passed_by[b])) return false;
+    }
+    return true;
   }
 
   // What any way relates: rounds of barriers that everybody comes to.

@@ -924,6 +924,7 @@ class ColumnReader : public TestReader {
                        " may be a barrier and how many take part, or a place and a barrier",
                    "write three: the place, the barrier and how many take part, as in bar.cta.sync 1, 0, 2");
     }
+    if (sited) check_sited(count > 1);
     Instruction read;
     const std::string values = count == 0 ? "" : count == 1 || (sited && count == 2) ? "V" : "VV";
     std::optional<WrittenOperand> site;
@@ -939,6 +940,18 @@ class ColumnReader : public TestReader {
     check_barrier(written_.operands, instruction);
     if (site) apart(*site, instruction);
     note_quorum(count > 0 ? written_.operands.back().word.place : written_.mnemonic.place, instruction);
+  }
+
+  // Whether one with its place and one without it meet, nobody has said.
+  void check_sited(bool sited) {
+    const SourcePlace place = written_.mnemonic.place;
+    if (!first_barrier_) first_barrier_.emplace(sited, place);
+    if (first_barrier_->first == sited) return;
+    source_.fail(place,
+                 sited ? "a barrier with its place in the program, among others without"
+                       : "a barrier without its place in the program, among others with one",
+                 "the first barrier is on line " + std::to_string(first_barrier_->second.line) +
+                     "; write all with one operand, or all with more");
   }
 
   // All that meet at a barrier have to say the same of how many they are. What registers hold is seen later.
@@ -1194,7 +1207,8 @@ class ColumnReader : public TestReader {
     std::int32_t participants = 0;
     SourcePlace place;
   };
-  std::vector<Quorum> quorums_;                 // of barriers, where both are constants
+  std::optional<std::pair<bool, SourcePlace>> first_barrier_;  // whether it says its place
+  std::vector<Quorum> quorums_;                                // of barriers, where both are constants
   std::map<std::int32_t, std::int32_t> sites_;  // first operands of barriers, in order of appearance
 };
 
