@@ -263,6 +263,7 @@ int run_under_models(const LitmusOptions& options) {
   const std::vector<std::string>& names = options.models.empty() ? options.against : options.models;
   for (const std::string& name : names) {
     suite.models.push_back(std::make_shared<const AxiomaticModel>(name, options.include_path));
+    fmt::print(stderr, "{}", suite.models.back()->warnings());
     refuse_vacuous(*suite.models.back());
   }
   if (options.models.empty() || options.systems_asked) {

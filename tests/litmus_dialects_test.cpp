@@ -95,7 +95,7 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the samples of every dialect are read, and read again as they are printed") {
-  REQUIRE(samples().size() == 20);
+  REQUIRE(samples().size() == 28);
   for (const std::filesystem::path& file : samples()) {
     CAPTURE(file.string());
     const LitmusTest test = read_litmus(file.string());
@@ -157,9 +157,9 @@ TEST_CASE("PTX: threads are placed on CTAs of GPUs") {
 TEST_CASE("PTX: a barrier has a number, which a site may precede, and perhaps participants") {
   CHECK(code(ptx(" bar.cta.sync 0 ; bar.cta.sync 3 ; bar.sync 2 ; barrier.cta.sync.aligned 1 ;")) ==
         "barrier\nbarrier 3\nbarrier 2\nbarrier 1");
-  CHECK(
-      code(ptx(" bar.cta.arrive 1 ; bar.cta.arrive 1, 2, 3 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 2 ;")) ==
-      "barrier.arrive 1\nbarrier.arrive 2, 3\nbarrier r0\nbarrier 4, 2");
+  CHECK(code(ptx(" bar.cta.arrive 1, 2, 1 ; bar.cta.sync 1, r0 ; bar.cta.sync 1, 4, 1 ;")) ==
+        "barrier.arrive 2, 1\nbarrier r0\nbarrier 4, 1");
+  CHECK(code(ptx(" bar.cta.arrive 1 ;")) == "barrier.arrive 1");
 }
 
 TEST_CASE("PTX: barriers of different sites never meet") {
@@ -194,13 +194,28 @@ TEST_CASE("PTX: an initial value may be said twice, if it is the same") {
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "P0:r0 = 1; 0:r0 = 2;")) == "'r0' is initialised twice");
 }
 
+TEST_CASE("PTX: proxies are ways to a location, and have fences") {
+  const std::string names = "x = 0; s @ surface aliases x; t @ texture aliases x; c @ constant aliases x;";
+  CHECK(
+      code(ptx(
+          " sust.weak s, 1 ; suld.relaxed.cta r0, s ; suatom.relaxed.gpu.add r1, s, 1 ; sured.release.sys.add"
+          " s, 1 ; tld.weak r2, t ; cold.weak r3, c ; fence.proxy.surface ; fence.proxy.alias ;",
+          " P0@cta 0,gpu 0", names)) ==
+      "st.surface s, 1\nld.relaxed.wg.surface r0, s\natom.relaxed.agent.add.surface r1, s, 1\n"
+      "red.release.system.add.surface s, 1\nld.texture r2, t\nld.constant r3, c\n"
+      "fence.proxy.surface\nfence.proxy.alias");
+}
+
 TEST_CASE("PTX: what is refused is named") {
-  CHECK(message_of(ptx(" sust.weak s, 1 ;")) == "'sust' is not supported: proxies belong to PTX 7.5");
-  CHECK(message_of(ptx(" fence.proxy.alias ;")) ==
-        "'fence.proxy' is not supported: proxies belong to PTX 7.5");
+  CHECK(message_of(ptx(" fence.proxy.async ;")) == "unknown proxy 'async'");
+  CHECK(message_of(ptx(" fence.proxy ;")) == "'fence.proxy' is about no proxy");
+  CHECK(message_of(ptx(" fence.proxy.alias.surface ;")) == "a second proxy: 'surface'");
+  CHECK(message_of(ptx(" fence.acq_rel.gpu.proxy.alias ;")) ==
+        "a fence of a proxy has no order and no scope");
   CHECK(message_of(ptx(" div r0, r1, 2 ;")) == "'div' is not supported: programs have no division");
-  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y @ generic aliases x;")) ==
-        "proxies and aliases are not supported: they belong to PTX 7.5");
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y @ gneric aliases x;")) == "unknown proxy 'gneric'");
+  CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y aliases x;")) ==
+        "expected '@' and a proxy, found 'aliases'");
   CHECK(message_of(ptx("", " P0@cta 0,gpu 0", "x = 0; y = x;")) == "pointers in memory are not supported");
   CHECK(message_of(ptx(" bar.cta.red 0 ;")) == "'bar.red' is not supported");
   CHECK(message_of("PTX t\nExpect=sc:never\n{ } P0 ;") == "'Expect' belongs to tests in the HRF dialect");
@@ -220,6 +235,17 @@ TEST_CASE("PTX: errors have places and remedies") {
   CHECK(message_of(ptx(" bar.cta.sync ;")) == "'bar' takes 1 to 3 operands, found 0");
   CHECK(message_of(ptx(" bar.cta.sync 1, 2, 0 ;")) == "a barrier has one participant at least");
   CHECK(message_of(ptx(" bar.cta.sync -1 ;")) == "the number of a barrier is from 0 to 32767");
+  const Diagnostic crowd = error_of(ptx(" bar.cta.sync 1, 2, 3 | ;", " P0@cta 0,gpu 0 | P1@cta 0,gpu 0"));
+  CHECK(crowd.message == "the barrier waits for 3, and the CTA has 2 threads");
+  CHECK(crowd.place == SourcePlace{4, 21});
+  const Diagnostic other =
+      error_of(ptx(" bar.cta.sync 1, 2, 2 | bar.cta.sync 1, 2 ;", " P0@cta 0,gpu 0 | P1@cta 0,gpu 0"));
+  CHECK(other.message == "threads that meet at a barrier disagree on how many take part");
+  CHECK(other.hint == "P0 on line 4 has 2");
+  CHECK(other.place == SourcePlace{4, 41});
+  CHECK(message_of(ptx(" bar.cta.sync 1 ; bar.cta.sync 1, 1 ;")) ==
+        "a barrier with its place in the program, among others without");
+  CHECK(message_of(ptx(" bar.sync 1, 2 ;")).starts_with("two operands of 'bar.sync' may be"));
   CHECK(message_of(ptx(" bar.cta.sync r0, 1 ;")) == "expected the number of the barrier's place, found 'r0'");
 }
 
@@ -440,7 +466,7 @@ TEST_CASE("C: what is refused is named") {
 
 TEST_CASE("a program of any dialect is printed as one of HRF that reads the same") {
   const std::vector<std::string> texts{
-      ptx(" bar.cta.arrive 1, 2, 3 ; bar.cta.sync 2, r0 ; atom.relaxed.gpu.cas r0, x, 1, 2 ; ble r0, 1, LC00 "
+      ptx(" bar.cta.arrive 1, 2, 1 ; bar.cta.sync 2, r0 ; atom.relaxed.gpu.cas r0, x, 1, 2 ; ble r0, 1, LC00 "
           ";"
           " LC00: ;"),
       opencl("B1: barrier(CLK_LOCAL_MEM_FENCE); int total = *y; total = total > 1;",

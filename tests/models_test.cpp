@@ -99,6 +99,53 @@ std::vector<std::string> with_race_models(std::vector<std::string> models) {
 
 const std::vector<Pin>& pins() {
   static const std::vector<Pin> all{
+      {{"vulkan", "vulkan-nochains"},
+       "Consistency",
+       R"(VULKAN mp
+{ }
+ P0@sg 0,wg 0,qf 0              | P1@sg 0,wg 1,qf 0               ;
+ st.av.dv.sc0 x, 1              | ld.atom.acq.dv.sc0.semsc0 r0, y ;
+ st.atom.rel.dv.sc0.semsc0 y, 1 | ld.vis.dv.sc0 r1, x             ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)
+)"},
+      // The first of two values handed over.
+      {{"vulkan", "vulkan-nochains"},
+       "Visibility",
+       R"(VULKAN overwritten
+{ }
+ P0@sg 0,wg 0,qf 0              | P1@sg 0,wg 1,qf 0               ;
+ st.sc0 x, 1                    | ld.atom.acq.dv.sc0.semsc0 r0, y ;
+ st.av.dv.sc0 x, 2              | ld.vis.dv.sc0 r1, x             ;
+ st.atom.rel.dv.sc0.semsc0 y, 1 |                                 ;
+exists (P1:r0 == 1 /\ P1:r1 == 1)
+)"},
+      {{"vulkan", "vulkan-nochains"},
+       "Atomicity",
+       R"(VULKAN increments
+{ }
+ P0@sg 0,wg 0,qf 0            | P1@sg 0,wg 1,qf 0            ;
+ rmw.atom.dv.sc0.add r0, x, 1 | rmw.atom.dv.sc0.add r0, x, 1 ;
+exists (P0:r0 == 0 /\ P1:r0 == 0)
+)"},
+      // P0's write and P2's are not in each other's scope, and P1's would stand between them.
+      {{"vulkan", "vulkan-nochains"},
+       "Scoped-order",
+       R"(VULKAN between
+{ }
+ P0@sg 0,wg 0,qf 0   | P1@sg 1,wg 0,qf 0    | P2@sg 0,wg 1,qf 0    ;
+ st.atom.wg.sc0 x, 1 | ld.atom.wg.sc0 r0, x | ld.atom.dv.sc0 r0, x ;
+                     | st.atom.dv.sc0 x, 2  | st.atom.dv.sc0 x, 3  ;
+exists (P1:r0 == 1 /\ P2:r0 == 2)
+)"},
+      {{"vulkan", "vulkan-nochains"},
+       "Location-order",
+       R"(VULKAN last
+{ }
+ P0@sg 0,wg 0,qf 0 ;
+ st.sc0 x, 1       ;
+ st.sc0 x, 2       ;
+exists (x == 1)
+)"},
       // Two increments that read the same value.
       {with_race_models({"sc", "tso", "rmo"}), "atomicity",
        R"(HRF increments
@@ -196,7 +243,7 @@ exists (0:r0 == 1 /\ 1:r0 == 1)
 )"},
 
       // Weak writes, so that nothing but causality orders them.
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Coherence",
        R"(PTX writes-in-order-of-causality
 { x = 0; y = 0; }
@@ -205,7 +252,7 @@ exists (0:r0 == 1 /\ 1:r0 == 1)
  st.release.gpu y, 1 | st.weak x, 2         ;
 exists (P1:r0 == 1 /\ x == 1)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Coherence-total",
        R"(PTX readers-agree
 { x = 0; }
@@ -214,7 +261,7 @@ exists (P1:r0 == 1 /\ x == 1)
                      |                     | ld.relaxed.gpu r1, x | ld.relaxed.gpu r1, x ;
 exists (P2:r0 == 1 /\ P2:r1 == 2 /\ P3:r0 == 2 /\ P3:r1 == 1)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Atomicity",
        R"(PTX increments
 { x = 0; }
@@ -222,7 +269,7 @@ exists (P2:r0 == 1 /\ P2:r1 == 2 /\ P3:r0 == 2 /\ P3:r1 == 1)
  atom.relaxed.gpu.add r0, x, 1 | atom.relaxed.gpu.add r0, x, 1 ;
 exists (P0:r0 == 0 /\ P1:r0 == 0)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "No-Thin-Air",
        R"(PTX copied-in-a-circle
 { x = 0; y = 0; }
@@ -242,7 +289,7 @@ exists (P0:r0 == 1 /\ P1:r0 == 1)
  ld.weak r0, x  ;
 exists (P0:r0 == 0)
 )"},
-      {{"ptx-v6.0"},
+      {{"ptx-v6.0", "ptx-v7.5"},
        "Causality",
        R"(PTX message-passing
 { x = 0; y = 0; }
@@ -392,6 +439,14 @@ exists (0:r0 == 0 /\ 1:r0 == 0)
 // Weak outcomes, each next to an axiom that would forbid it if it said a little more.
 const std::vector<std::pair<std::string, std::string>>& allowances() {
   static const std::vector<std::pair<std::string, std::string>> all{
+      // Atomics without an order bring nothing along.
+      {"vulkan", R"(VULKAN mp-relaxed
+{ }
+ P0@sg 0,wg 0,qf 0   | P1@sg 0,wg 1,qf 0    ;
+ st.atom.dv.sc0 x, 1 | ld.atom.dv.sc0 r0, y ;
+ st.atom.dv.sc0 y, 1 | ld.atom.dv.sc0 r1, x ;
+exists (P1:r0 == 1 /\ P1:r1 == 0)
+)"},
       {"sc", R"(HRF one-after-the-other
 { x = 0; y = 0; }
  P0@wg 0,agent 0 | P1@wg 1,agent 0 ;
@@ -575,6 +630,11 @@ const std::vector<std::pair<std::string, std::string>> implied{
     // pass;
     // and causality no longer leads from a fence back to one that is before it.
     {"ptx-v6.0", "FenceSC"},
+    {"ptx-v7.5", "FenceSC"},
+    // Program order is base causality here: what a thread has written or observed comes before what it does
+    // next at
+    // that address, which leaves morally strong communication no way back.
+    {"ptx-v7.5", "SC-per-Location"},
 };
 
 // ---- flags ----
@@ -674,6 +734,19 @@ std::string opencl_hand_over(const std::string& scope) {
          "  if (r0 == 1) { r1 = *x; }\n}\nexists (1:r0 == 1 /\\ 1:r1 == 0)\n";
 }
 
+// By way of a thread in the middle, of the first one's subgroup, which makes available what that did.
+std::string vulkan_chain(const std::string& scope) {
+  return "VULKAN chain\n{ }\n P0@sg 0,wg 0,qf 0 | P1@sg 0,wg 0,qf 0 | P2@sg 1,wg 0,qf 0 ;\n"
+         " st.av." +
+         scope +
+         ".sc0 x, 1 | ld.atom.acq.sg.sc0.semsc0 r0, f | ld.atom.acq.wg.sc0.semsc0 r0, g ;\n"
+         " st.atom.rel.sg.sc0.semsc0 f, 1 | st.atom.rel.wg.sc0.semsc0.semav g, 1 | ld.vis.wg.sc0 r1, x ;\n"
+         "filter (P1:r0 == 1 /\\ P2:r0 == 1)\nexists (P2:r1 == 0)\n";
+}
+const std::string vulkan_private =
+    "VULKAN private\n{ }\n P0@sg 0,wg 0,qf 0 | P1@sg 0,wg 0,qf 0 ;\n"
+    " st.sc0 x, 1 | st.sc0 x, 2 ;\nexists (x == 1)\n";
+
 const std::vector<FlagPin>& flag_pins() {
   const std::vector<std::string> relaxed_models{"hrf-relaxed", "hrf-relaxed-direct"};
   static const std::vector<FlagPin> all{
@@ -688,6 +761,8 @@ const std::vector<FlagPin>& flag_pins() {
       {{"hrf-relaxed"}, "race", too_narrow, relaxed_chain},
       {{"hrf-relaxed-direct"}, "race", relaxed_chain, unequal},
       {{"drf", "hrf-direct", "hrf-indirect"}, "relaxed-atomics", relaxed, guarded},
+      {{"vulkan"}, "race", vulkan_private, vulkan_chain("sg")},
+      {{"vulkan-nochains"}, "race", vulkan_chain("sg"), vulkan_chain("wg")},
       {{"rc11"}, "race", c_hand_over("relaxed"), c_hand_over("acquire")},
       {{"opencl"}, "data_race", opencl_hand_over("work_group"), opencl_hand_over("device")},
   };

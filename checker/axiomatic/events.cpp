@@ -12,6 +12,7 @@
 #include <set>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/tags.hpp"
 #include "spec/program/values.hpp"
 
 namespace lockstep {
@@ -39,6 +40,12 @@ Order writing_part(Order order) {
   return order == Order::acquire ? Order::relaxed : order;
 }
 
+// Of names for the same memory, the one that events bear.
+int memory_of(const Program& program, int location) {
+  const int memory = program.locations[static_cast<std::size_t>(location)].memory;
+  return memory >= 0 ? memory : location;
+}
+
 class Values {
  public:
   explicit Values(const Program& program) : sets_(program.locations.size()) {
@@ -64,7 +71,7 @@ class Values {
     const int last = i.index.is_register ? program.locations[static_cast<std::size_t>(i.location)].array : 1;
     const int first = i.index.is_register ? 0 : i.index.value;
     for (int k = first; k < first + last; ++k) {
-      if (i.location + k < static_cast<int>(sets_.size())) add(i.location + k, value);
+      if (i.location + k < static_cast<int>(sets_.size())) add(memory_of(program, i.location + k), value);
     }
   }
   std::vector<std::set<std::int32_t>> sets_;
@@ -141,6 +148,7 @@ class Runner {
     e.order = at.order;
     e.scope = at.scope;
     e.region = at.region;
+    e.tags = at.tags;
     s.events.push_back(e);
     s.addr.push_back(addr);
     s.data.push_back(data);
@@ -155,7 +163,7 @@ class Runner {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
-        finish(s, false, true);
+        finish(s, End::cut);
         return;
       }
       switch (at.opcode) {
@@ -166,7 +174,7 @@ class Runner {
         case Opcode::store: {
           const int location = accessed(s, at);
           ProgramEvent& e = add(s, EventKind::write, at, value(s, at.a), taint(s, at.index), taint(s, at.a));
-          e.location = static_cast<std::int16_t>(location);
+          locate(e, s, at);
           wrote(s, location, value(s, at.a));
           break;
         }
@@ -203,14 +211,14 @@ class Runner {
           continue;
         case Opcode::assertion:
           if (!compare(at.comparison, value(s, at.a), value(s, at.b))) {
-            finish(s, true);
+            finish(s, End::failed);
             return;
           }
           break;
       }
       ++s.pc;
     }
-    finish(s, false);
+    finish(s, End::normal);
   }
 
   // An iteration that wrote nothing and changed no register can be left out of an execution: what it read
@@ -233,7 +241,13 @@ class Runner {
                                  program_.locations[static_cast<std::size_t>(at.location)].name,
                                  value(s, at.index), array));
     }
-    return static_cast<int>(location);
+    return memory_of(program_, static_cast<int>(location));
+  }
+  void locate(ProgramEvent& e, const State& s, const Instruction& at) {
+    e.location = static_cast<std::int16_t>(accessed(s, at));
+    const int named = at.location + value(s, at.index);
+    const int address = program_.locations[static_cast<std::size_t>(named)].address;
+    e.address = static_cast<std::int16_t>(address >= 0 ? address : named);
   }
 
   void read(const State& s, const Instruction& at) {
@@ -243,7 +257,7 @@ class Runner {
       if (at.opcode == Opcode::load) {
         State next = s;
         ProgramEvent& e = add(next, EventKind::read, at, v, taint(s, at.index), 0);
-        e.location = static_cast<std::int16_t>(location);
+        locate(e, s, at);
         assign(next, at.destination, v, here);
         ++next.pc;
         step(std::move(next));
@@ -251,7 +265,7 @@ class Runner {
       }
       const bool fails = at.rmw == RmwFunction::compare_swap && v != value(s, at.a);
       if (!fails) modify(s, at, location, v);
-      if (fails || (at.rmw == RmwFunction::compare_swap && at.spurious)) fail(s, at, location, v);
+      if (fails || (at.rmw == RmwFunction::compare_swap && at.spurious)) fail(s, at, v);
     }
   }
 
@@ -260,26 +274,29 @@ class Runner {
     const Bits here = Bits{1} << s.events.size();
     const Bits address = taint(s, at.index);
     ProgramEvent& r = add(next, EventKind::read, at, v, address, 0);
-    r.location = static_cast<std::int16_t>(location);
+    locate(r, s, at);
     r.order = reading_part(at.order);
+    r.tags &= ~only_of_writes;
     r.rmw = true;
     const bool keeps_nothing = at.rmw == RmwFunction::exchange || at.rmw == RmwFunction::compare_swap;
     const std::int32_t written = modified(at, v, value(s, at.a), value(s, at.b));
     ProgramEvent& w = add(next, EventKind::write, at, written, address,
                           taint(s, at.a) | taint(s, at.b) | (keeps_nothing ? 0 : here));
-    w.location = static_cast<std::int16_t>(location);
+    locate(w, s, at);
     w.order = writing_part(at.order);
+    w.tags &= ~only_of_reads;
     w.rmw = true;
     wrote(next, location, written);
     assign(next, at.destination, v, here);
     ++next.pc;
     step(std::move(next));
   }
-  void fail(const State& s, const Instruction& at, int location, std::int32_t v) {
+  void fail(const State& s, const Instruction& at, std::int32_t v) {
     State next = s;
     const Bits here = Bits{1} << s.events.size();
     ProgramEvent& r = add(next, EventKind::read, at, v, taint(s, at.index), 0);
-    r.location = static_cast<std::int16_t>(location);
+    locate(r, s, at);
+    r.tags &= ~only_of_writes;
     r.order = at.failure_order == Order::plain ? reading_part(at.order) : at.failure_order;
     assign(next, at.destination, v, here);
     ++next.pc;
@@ -303,7 +320,7 @@ class Runner {
   void barrier(State& s, const Instruction& at) {
     s.idle.clear();
     std::int16_t occurrence = 0;
-    const auto number = static_cast<std::int16_t>(value(s, at.a));
+    const std::int32_t number = value(s, at.a);
     for (const ProgramEvent& e : s.events) {
       const bool counts = e.kind == EventKind::barrier || e.kind == EventKind::barrier_entry;
       occurrence = static_cast<std::int16_t>(occurrence + (counts && e.barrier == number ? 1 : 0));
@@ -313,29 +330,37 @@ class Runner {
       e.order = order;
       e.scope = Scope::wg;
       e.barrier = number;
-      e.participants = static_cast<std::int16_t>(value(s, at.b));
+      e.participants = value(s, at.b);
+      if (at.b.is_register && e.participants < 1) e.participants = -1;
       e.occurrence = occurrence;
       e.arrives_only = at.arrives_only;
     };
-    if (style_ == EventStyle::ptx) {
-      one(EventKind::barrier, Order::plain);
+    const bool may_be_left = value(s, at.b) > 0 && !at.arrives_only;
+    if (has_one_event_barriers(style_)) {
+      one(EventKind::barrier, at.order);
+      s.events.back().scope = at.scope;
+      if (may_be_left) finish(s, End::left_behind);
       return;
     }
     one(EventKind::barrier_entry, Order::release);
+    if (may_be_left) finish(s, End::left_behind);
     if (!at.arrives_only) one(EventKind::barrier_exit, Order::acquire);
   }
 
-  void finish(const State& s, bool failed, bool cut = false) {
+  enum class End : std::uint8_t { normal, failed, cut, left_behind };
+  void finish(const State& s, End end) {
+    const bool cut = end == End::cut;
+    const bool left_behind = end == End::left_behind;
     ThreadPath* path = nullptr;
     for (ThreadPath& known : out_->paths) {
-      if (known.cut == cut && known.events == s.events && known.addr == s.addr && known.data == s.data &&
-          known.ctrl == s.control) {
+      if (known.cut == cut && known.left_behind == left_behind && known.events == s.events &&
+          known.addr == s.addr && known.data == s.data && known.ctrl == s.control) {
         path = &known;
         break;
       }
     }
     if (path == nullptr) {
-      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, 0, {}, {}, {}});
+      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, left_behind, 0, {}, {}, {}});
       path = &out_->paths.back();
     }
     if (++runs_ > limits_.runs) {
@@ -346,7 +371,7 @@ class Runner {
     ++path->runs;
     path->values.insert(path->values.end(), s.values.begin(), s.values.end());
     path->registers.insert(path->registers.end(), s.registers.begin(), s.registers.end());
-    path->failed.push_back(failed);
+    path->failed.push_back(end == End::failed);
   }
 
   const Program& program_;

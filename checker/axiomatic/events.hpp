@@ -16,7 +16,7 @@ enum class EventKind : std::uint8_t {
   read,
   write,
   fence,
-  barrier,        // PTX: arrival and departure in one
+  barrier,        // PTX and Vulkan: arrival and departure in one
   barrier_entry,  // HRF and OpenCL: a release at wg on arrival
   barrier_exit,   // and an acquire at wg on departure
   kernel_begin,
@@ -28,13 +28,15 @@ struct ProgramEvent {
   std::int16_t thread = -1;       // -1: of no thread
   std::int16_t instruction = -1;  // index into the thread's code
   std::int16_t location = -1;
+  std::int16_t address = -1;  // the location whose generic address it uses: not that of `location` if aliased
   Order order = Order::plain;
   Scope scope = Scope::system;
   Region region = Region::all;
-  bool rmw = false;  // half of a read-modify-write that wrote
+  std::uint32_t tags = 0;  // of its instruction (checker/support/tags.hpp)
+  bool rmw = false;        // half of a read-modify-write that wrote
   bool arrives_only = false;
-  std::int16_t barrier = 0;       // its number
-  std::int16_t participants = 0;  // 0: see EventStyle
+  std::int32_t barrier = 0;       // its number
+  std::int32_t participants = 0;  // 0: see EventStyle; -1: a register says none
   std::int16_t occurrence = 0;    // how many of its thread's events at that barrier came before
   bool operator==(const ProgramEvent&) const = default;
 };
@@ -47,9 +49,13 @@ constexpr bool writes(EventKind kind) {
 }
 
 // How a dialect turns instructions into events. In PTX a barrier is one event, and a fence.sc is acquiring
-// and releasing too. A barrier that does not say how many take part is waited for by the whole work-group in
-// HRF, and by those of its threads that have such a barrier in PTX and OpenCL.
-enum class EventStyle : std::uint8_t { hrf, ptx, opencl };
+// and releasing too. In Vulkan a barrier is one event, which may have an order. A barrier that does not say
+// how many take part is waited for by the whole work-group in HRF, and by those of its threads that have such
+// a barrier in the other dialects.
+enum class EventStyle : std::uint8_t { hrf, ptx, opencl, vulkan };
+constexpr bool has_one_event_barriers(EventStyle style) {
+  return style == EventStyle::ptx || style == EventStyle::vulkan;
+}
 
 // One way through a thread's code: the same events in the same order, whatever the values. Sets of events are
 // bits by position on the path.
@@ -59,7 +65,8 @@ struct ThreadPath {
   std::vector<Bits> addr;            // by event: the reads that its address depends on
   std::vector<Bits> data;            // that its written value depends on
   std::vector<Bits> ctrl;            // that decided whether it is there
-  bool cut = false;  // it was abandoned at the limit of iterations: the events are its beginning
+  bool cut = false;          // it was abandoned at the limit of iterations: the events are its beginning
+  bool left_behind = false;  // it ends at a barrier with a quorum that nobody is left to meet at
   // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
   std::size_t runs = 0;
   std::vector<std::int32_t> values;

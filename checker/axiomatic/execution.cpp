@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "checker/litmus/test.hpp"
+#include "checker/support/tags.hpp"
 
 namespace lockstep {
 
 namespace {
 
-bool is_fence(EventKind kind) {
+bool is_fence(const ProgramEvent& e, EventStyle style) {
+  const EventKind kind = e.kind;
+  if (style == EventStyle::vulkan) {
+    return (kind == EventKind::fence || kind == EventKind::barrier) && e.order != Order::plain;
+  }
   return kind == EventKind::fence || kind == EventKind::barrier_entry || kind == EventKind::barrier_exit ||
          kind == EventKind::kernel_begin || kind == EventKind::kernel_end;
 }
@@ -32,7 +39,7 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
   for (std::size_t l = 0; l < of.locations.size(); ++l) {
     ProgramEvent e;
     e.kind = EventKind::initial;
-    e.location = static_cast<std::int16_t>(l);
+    e.location = e.address = static_cast<std::int16_t>(l);
     events.push_back(e);
   }
   for (const ThreadPath* path : paths) {
@@ -40,6 +47,7 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
     events.insert(events.end(), path->events.begin(), path->events.end());
   }
   partner.assign(events.size(), -1);
+  round.assign(events.size(), -1);
   writes.resize(of.locations.size());
   for (auto& list : writes) list.clear();
   for (int i = 0; i < size(); ++i) {
@@ -52,14 +60,9 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
   }
 }
 
-bool Execution::same_barrier(int a, int b) const {
-  const ProgramEvent& x = events[static_cast<std::size_t>(a)];
-  const ProgramEvent& y = events[static_cast<std::size_t>(b)];
-  if (!is_barrier(x.kind) || !is_barrier(y.kind) || x.barrier != y.barrier) return false;
-  const Placement& p = program->threads[static_cast<std::size_t>(x.thread)].placement;
-  const Placement& q = program->threads[static_cast<std::size_t>(y.thread)].placement;
-  if (p.host || q.host || p.wg != q.wg || p.agent != q.agent) return false;
-  return x.occurrence == y.occurrence;
+bool Execution::meet(int a, int b) const {
+  const int of_a = round[static_cast<std::size_t>(a)];
+  return of_a >= 0 && of_a == round[static_cast<std::size_t>(b)];
 }
 
 int Execution::awaited_at(int barrier) const {
@@ -85,48 +88,6 @@ int Execution::awaited_at(int barrier) const {
   return members;
 }
 
-// Lets the threads run from barrier to barrier for as long as one opens.
-bool Execution::barriers_open() const {
-  // Threads whose path was cut may still arrive.
-  if (std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->cut; })) return true;
-  if (std::none_of(events.begin(), events.end(), [](const ProgramEvent& e) { return is_barrier(e.kind); })) {
-    return true;
-  }
-  const auto waits = [&](int i) {
-    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
-    return (e.kind == EventKind::barrier && !e.arrives_only) || e.kind == EventKind::barrier_exit;
-  };
-  const auto arrives = [&](int i) {
-    const EventKind kind = events[static_cast<std::size_t>(i)].kind;
-    return kind == EventKind::barrier || kind == EventKind::barrier_entry;
-  };
-  std::vector<int> at = first;  // by thread: the barrier that it waits at, or its end
-  const auto end_of = [&](std::size_t t) { return t + 1 < first.size() ? first[t + 1] : size(); };
-  const auto go_on = [&](std::size_t t) {
-    while (at[t] < end_of(t) && !waits(at[t])) ++at[t];
-  };
-  for (std::size_t t = 0; t < at.size(); ++t) go_on(t);
-  for (bool opened = true; opened;) {
-    opened = false;
-    for (std::size_t t = 0; t < at.size(); ++t) {
-      if (at[t] == end_of(t)) continue;
-      int arrived = 0;
-      for (std::size_t u = 0; u < at.size(); ++u) {
-        for (int i = first[u]; i < end_of(u) && i <= at[u]; ++i)
-          arrived += arrives(i) && same_barrier(at[t], i) ? 1 : 0;
-      }
-      if (arrived < awaited_at(at[t])) continue;
-      ++at[t];
-      go_on(t);
-      opened = true;
-    }
-  }
-  for (std::size_t t = 0; t < at.size(); ++t) {
-    if (at[t] != end_of(t)) return false;
-  }
-  return true;
-}
-
 bool Execution::scope_includes(int event, int other) const {
   const int thread = events[static_cast<std::size_t>(other)].thread;
   return thread >= 0 && scope_includes_thread(event, thread);
@@ -138,6 +99,13 @@ bool Execution::scope_includes_thread(int event, int thread) const {
   if (e.thread == thread) return true;
   const Placement& p = program->threads[static_cast<std::size_t>(e.thread)].placement;
   const Placement& q = program->threads[static_cast<std::size_t>(thread)].placement;
+  if (style == EventStyle::vulkan) {
+    if (has(e.tags, Tag::in_dv)) return true;
+    if (p.queue_family != q.queue_family) return false;
+    if (has(e.tags, Tag::in_qf)) return true;
+    if (p.wg != q.wg) return false;
+    return has(e.tags, Tag::in_wg) || (has(e.tags, Tag::in_sg) && p.subgroup == q.subgroup);
+  }
   if (e.scope == Scope::system) return true;
   if (p.host || q.host) return false;
   switch (e.scope) {
@@ -191,7 +159,14 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
   const auto ordered = [&](Order order) {
     each([&](const ProgramEvent& e, int) { return e.kind != EventKind::initial && e.order == order; });
   };
+  const auto tagged = [&](Tag tag) { each([&](const ProgramEvent& e, int) { return has(e.tags, tag); }); };
   const auto scoped = [&](Scope scope) {
+    if (style == EventStyle::vulkan) {
+      // Also what is no atomic may have one; there is none beyond the device.
+      constexpr std::array tags{Tag::in_sg, Tag::in_wg, Tag::in_dv};
+      if (scope != Scope::system) tagged(tags[static_cast<std::size_t>(scope)]);
+      return;
+    }
     each([&](const ProgramEvent& e, int) {
       return e.kind != EventKind::initial && e.order != Order::plain && e.scope == scope;
     });
@@ -216,6 +191,9 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
     }
   };
 
+  if (base >= Base::first_tag && base <= Base::last_tag) {
+    return tagged(static_cast<Tag>(static_cast<int>(base) - static_cast<int>(Base::first_tag)));
+  }
   switch (base) {
     case Base::universe:
       return each([](const ProgramEvent&, int) { return true; });
@@ -226,7 +204,7 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
     case Base::memory:
       return each([](const ProgramEvent& e, int) { return is_memory_event(e.kind); });
     case Base::fences:
-      return each([](const ProgramEvent& e, int) { return is_fence(e.kind); });
+      return each([&](const ProgramEvent& e, int) { return is_fence(e, style); });
     case Base::barriers:
       return each([](const ProgramEvent& e, int) { return is_barrier(e.kind); });
     case Base::initial:
@@ -245,10 +223,15 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       // An update that commutes is relaxed to a model that doesn't know of them.
       return each(
           [](const ProgramEvent& e, int) { return e.order == Order::relaxed || e.order == Order::comm; });
+    // In Vulkan what is both is in either.
     case Base::acquire:
-      return ordered(Order::acquire);
+      return each([&](const ProgramEvent& e, int) {
+        return e.order == Order::acquire || (style == EventStyle::vulkan && e.order == Order::acq_rel);
+      });
     case Base::release:
-      return ordered(Order::release);
+      return each([&](const ProgramEvent& e, int) {
+        return e.order == Order::release || (style == EventStyle::vulkan && e.order == Order::acq_rel);
+      });
     case Base::acq_rel:
       // In PTX a fence.sc is also acquiring and releasing.
       return each([&](const ProgramEvent& e, int) {
@@ -284,6 +267,11 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       return each([](const ProgramEvent& e, int) { return e.kind == EventKind::barrier_exit; });
     case Base::host:
       return each([&](const ProgramEvent&, int i) { return placed(i) != nullptr && placed(i)->host; });
+    case Base::generic:
+      return each([&](const ProgramEvent& e, int) {
+        return style == EventStyle::ptx && e.kind != EventKind::initial &&
+               (e.tags & (proxies & ~bit(Tag::generic))) == 0;
+      });
     case Base::identity:
       return pairs([](int i, int j) { return i == j; });
     case Base::po:
@@ -293,6 +281,11 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       return pairs([&](int i, int j) {
         return is_memory_event(event(i).kind) && is_memory_event(event(j).kind) &&
                event(i).location == event(j).location;
+      });
+    case Base::address:
+      return pairs([&](int i, int j) {
+        return is_memory_event(event(i).kind) && is_memory_event(event(j).kind) &&
+               event(i).address == event(j).address;
       });
     case Base::internal:
       return pairs([&](int i, int j) {
@@ -319,6 +312,21 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
           [](const Placement& p, const Placement& q) { return p.agent == q.agent && p.wg == q.wg; });
     case Base::same_agent:
       return together([](const Placement& p, const Placement& q) { return p.agent == q.agent; });
+    case Base::same_subgroup:
+      return together([](const Placement& p, const Placement& q) {
+        return p.agent == q.agent && p.wg == q.wg && p.subgroup >= 0 && p.subgroup == q.subgroup;
+      });
+    case Base::same_queue_family:
+      return together([](const Placement& p, const Placement& q) {
+        return p.agent == q.agent && p.queue_family >= 0 && p.queue_family == q.queue_family;
+      });
+    case Base::system_synchronizes:
+      return pairs([&](int i, int j) {
+        const auto& known = program->system_synchronizes;
+        return event(i).thread >= 0 && event(j).thread >= 0 &&
+               std::find(known.begin(), known.end(), std::pair<int, int>(event(i).thread, event(j).thread)) !=
+                   known.end();
+      });
     case Base::inclusive:
       return pairs([&](int i, int j) { return scope_includes(i, j) && scope_includes(j, i); });
     case Base::contains:
@@ -331,12 +339,14 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       });
     case Base::syncbar:
       // A thread that only arrives waits for nobody.
-      return pairs([&](int i, int j) { return i != j && same_barrier(i, j) && !event(j).arrives_only; });
+      return pairs([&](int i, int j) { return i != j && meet(i, j) && !event(j).arrives_only; });
     case Base::kernel:
       return pairs([&](int i, int j) {
         return event(i).kind == EventKind::kernel_end && event(j).kind == EventKind::kernel_begin &&
                placed(i)->kernel < placed(j)->kernel;
       });
+    case Base::first_tag:  // see above
+    case Base::last_tag:
     case Base::rf:
     case Base::co:
     case Base::sync_fence:
@@ -348,8 +358,10 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
 std::string event_text(const Execution& execution, int event, std::int32_t value) {
   const ProgramEvent& e = execution.events[static_cast<std::size_t>(event)];
   const auto modifiers = [&] {
-    if (e.order == Order::plain) return std::string();
-    return fmt::format(".{}.{}", dialect_word(e.order), dialect_word(e.scope));
+    if (e.order == Order::plain) return print_tags(e.tags);
+    if (execution.style == EventStyle::vulkan)
+      return fmt::format(".{}{}", dialect_word(e.order), print_tags(e.tags));
+    return fmt::format(".{}.{}{}", dialect_word(e.order), dialect_word(e.scope), print_tags(e.tags));
   };
   const auto access = [&](std::string_view kind) {
     return fmt::format("{}{} {}={}", kind, modifiers(),
@@ -365,7 +377,7 @@ std::string event_text(const Execution& execution, int event, std::int32_t value
     case EventKind::fence:
       return "F" + modifiers();
     case EventKind::barrier:
-      return fmt::format("barrier {}", e.barrier);
+      return fmt::format("barrier{} {}", modifiers(), e.barrier);
     case EventKind::barrier_entry:
       return fmt::format("arrive {}", e.barrier);
     case EventKind::barrier_exit:

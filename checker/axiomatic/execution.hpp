@@ -21,20 +21,19 @@ struct Execution {
   std::vector<int> first;                // of each thread, its first event
   std::vector<int> partner;              // by event: the other half of its RMW, -1: none
   std::vector<std::vector<int>> writes;  // by location, without the initial one
+  std::vector<int> round;                // by event: who meets at barriers (rounds.hpp), -1: no barrier
   [[nodiscard]] int size() const { return static_cast<int>(events.size()); }
   // Of a row of bits: 1, 2 or 4.
   [[nodiscard]] int words() const { return size() <= 64 ? 1 : size() <= 128 ? 2 : 4; }
   static constexpr int largest = 256;
 
   void assemble(const Program& program, EventStyle style, const std::vector<const ThreadPath*>& paths);
-  // Whether every barrier that a thread waits at is met by the others: else the program hangs here.
-  [[nodiscard]] bool barriers_open() const;
   // How many arrivals a barrier event waits for.
   [[nodiscard]] int awaited_at(int barrier) const;
   // A base set (one row of words() words) or relation (size() rows); all but rf, co and sync_fence.
   void fill(cat::Base base, std::uint64_t* rows) const;
   // Whether two events are at one barrier at one time.
-  [[nodiscard]] bool same_barrier(int a, int b) const;
+  [[nodiscard]] bool meet(int a, int b) const;
   // Whether an event's scope includes the other's thread.
   [[nodiscard]] bool scope_includes(int event, int other) const;
   [[nodiscard]] bool scope_includes_thread(int event, int thread) const;

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "checker/axiomatic/rounds.hpp"
 #include "checker/axiomatic/search.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "spec/program/lower_waiting.hpp"
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 EventStyle style_of(const LitmusTest& test) {
   if (test.dialect == "PTX") return EventStyle::ptx;
+  if (test.dialect == "VULKAN") return EventStyle::vulkan;
   return test.dialect == "HRF" ? EventStyle::hrf : EventStyle::opencl;
 }
 
@@ -150,7 +152,8 @@ class Feasibility {
   std::vector<std::vector<Path>> paths_;
 };
 
-// Every choice of one path for each thread, as long as `use` says to go on.
+// Every choice of one path for each thread, and every way to meet at barriers, as long as `use` says to go
+// on.
 template <class Use>
 void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Use& use) {
   const std::size_t threads = events.threads.size();
@@ -177,7 +180,10 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
       throw BadInput(fmt::format("'{}' has executions of more than {} events", test.name, Execution::largest),
                      "use a smaller unrolling bound");
     }
-    if (execution.barriers_open() && !use(execution)) return;
+    for (Rounds& rounds : ways_to_meet(execution)) {
+      execution.round = std::move(rounds);
+      if (!use(execution)) return;
+    }
   } while (step());
 }
 
@@ -219,7 +225,6 @@ class Collector final : public SearchVisitor {
   void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
                std::uint64_t flags, bool assertion_failed) override {
     ++run_.executions;
-    run_.raised |= flags;
     run_.assertion_fails |= assertion_failed;
     for (std::size_t i = 0; i < outcome_.size(); ++i) {
       const ConditionTerm& term = test_.observed[i];
@@ -296,6 +301,15 @@ AxiomaticModel::AxiomaticModel(std::string name, std::string text,
   plan_ = plan_for_all(source_);
 }
 
+std::string AxiomaticModel::warnings() const {
+  std::string text;
+  if (!plan_) return text;
+  for (const cat::Warning& one : plan_->warnings) {
+    text += fmt::format("{}:{}:{}: warning: {}\n", one.file, one.place.line, one.place.column, one.message);
+  }
+  return text;
+}
+
 std::optional<Observation> ModelRun::observation() const {
   if (status != RunStatus::complete || raised != 0) return std::nullopt;
   const Observation seen = tally.observation();
@@ -363,6 +377,7 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   collector.finish();
   for (const AllowedOutcome& one : run.outcomes) {
     if (!satisfies(test.filter, test, one.outcome)) continue;
+    run.raised |= one.flags;
     ++(satisfies(test.condition, test, one.outcome) ? run.tally.positive : run.tally.negative);
   }
   run.seconds = limits.seconds();

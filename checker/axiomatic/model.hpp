@@ -27,6 +27,8 @@ class AxiomaticModel {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const cat::Source& source() const { return source_; }
+  // "file:3:8: warning: ...", a line each, where it is compiled once.
+  [[nodiscard]] std::string warnings() const;
   // Nothing where the model must be compiled for each execution's events.
   [[nodiscard]] const std::optional<cat::Plan>& plan() const { return plan_; }
 
@@ -49,7 +51,7 @@ struct ModelRun {
   std::vector<AllowedOutcome> outcomes;  // in ascending order, also those that the filter drops
   Tally tally;                           // of those that pass the filter
   std::vector<std::string> flags;        // the model's flags, by label
-  std::uint64_t raised = 0;              // bits of `flags`: raised in some execution
+  std::uint64_t raised = 0;              // bits of `flags`: raised in some execution that passes the filter
   bool cut = false;              // loops were cut at the unrolling bound: other outcomes may be possible
   bool assertion_fails = false;  // in some execution
   std::uint64_t candidates = 0;  // complete candidate executions looked at

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/axiomatic/cat_syntax.hpp"
+#include "checker/support/tags.hpp"
 
 namespace lockstep::cat {
 
@@ -42,12 +43,17 @@ enum class Base : std::uint8_t {
   entry,
   exit,
   host,
+  generic,
+  // what instructions say to models, in the order of Tag (checker/support/tags.hpp)
+  first_tag,
+  last_tag = first_tag + 23,
   // relations
   identity,
   po,
   rf,
   co,
   loc,
+  address,
   internal,
   external,
   rmw,
@@ -57,6 +63,9 @@ enum class Base : std::uint8_t {
   same_wave,
   same_wg,
   same_agent,
+  same_subgroup,
+  same_queue_family,
+  system_synchronizes,
   inclusive,
   contains,
   syncbar,
@@ -66,6 +75,10 @@ enum class Base : std::uint8_t {
   none
 };
 inline constexpr std::size_t base_count = static_cast<std::size_t>(Base::none) + 1;
+constexpr Base base_of(Tag tag) {
+  return static_cast<Base>(static_cast<int>(Base::first_tag) + static_cast<int>(tag));
+}
+static_assert(base_of(static_cast<Tag>(tag_count - 1)) == Base::last_tag);
 constexpr bool is_set(Base base) {
   return base < Base::identity;
 }
@@ -165,6 +178,13 @@ struct Constant {
   std::vector<std::uint64_t> rows;
 };
 
+// What a model may be told without being wrong.
+struct Warning {
+  std::string file;
+  SourcePlace place;
+  std::string message;
+};
+
 struct Plan {
   std::vector<Node> nodes;
   std::vector<Recursion> recursions;
@@ -172,6 +192,7 @@ struct Plan {
   std::vector<Shown> shown;
   std::vector<Choice> choices;
   std::vector<Constant> constants;
+  std::vector<Warning> warnings;
   // What must be evaluated when everything up to a stage has been chosen: for checks that hold or fail for
   // good while later choices only add (`early`), and for all (`late`).
   std::array<std::vector<Step>, stage_count> early;

@@ -1,4 +1,4 @@
-// Reads the dialects that write threads as columns: HRF, this project's own, and PTX.
+// Reads the dialects that write threads as columns: HRF, this project's own, PTX and Vulkan.
 //
 // Their rows, operands and labels are the same; they differ in what instructions, scopes and placements are
 // called, and in what may be left out.
@@ -11,6 +11,7 @@
 
 #include "checker/litmus/grammar.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/tags.hpp"
 
 namespace lockstep::litmus {
 namespace {
@@ -38,6 +39,7 @@ std::optional<typename Values::value_type> value_of(std::string_view word, const
 // A dialect's name for a scope; empty where it has none.
 std::string_view scope_word(Dialect dialect, Scope scope) {
   constexpr std::array<std::string_view, 4> ptx{"", "cta", "gpu", "sys"};
+  if (dialect == Dialect::vulkan) return "";  // see vulkan_scopes
   return dialect == Dialect::ptx ? ptx[static_cast<std::size_t>(scope)] : dialect_word(scope);
 }
 
@@ -50,8 +52,8 @@ std::optional<Scope> scope_of(Dialect dialect, std::string_view word) {
 }
 
 std::optional<RmwFunction> function_of(Dialect dialect, std::string_view word) {
-  if (dialect == Dialect::ptx && word == "plus") return RmwFunction::add;
-  if (dialect == Dialect::ptx && word == "minus") return RmwFunction::subtract;
+  if (dialect != Dialect::hrf && word == "plus") return RmwFunction::add;
+  if (dialect != Dialect::hrf && word == "minus") return RmwFunction::subtract;
   return value_of(word, all_rmws);
 }
 
@@ -79,6 +81,7 @@ struct Form {
   ArithmeticFunction arithmetic = ArithmeticFunction::add;
   Comparison comparison = Comparison::equal;
   bool swapped = false;  // a branch that is another's with its operands exchanged
+  std::uint32_t tags = 0;
 };
 
 constexpr Form arithmetic_form(std::string_view name, ArithmeticFunction function) {
@@ -119,13 +122,104 @@ constexpr std::array hrf_forms{
     branch_form("bge", Comparison::greater_equal),
     Form{.name = "goto", .opcode = Opcode::jump, .operands = "T"},
     Form{.name = "assert", .opcode = Opcode::assertion, .operands = "VV"},
+    Form{.name = "avdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::avdevice)},
+    Form{.name = "visdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::visdevice)},
 };
+
+constexpr std::array vulkan_forms{
+    Form{.name = "ld", .opcode = Opcode::load, .operands = "DL", .orders = bit(Order::acquire)},
+    Form{.name = "st", .opcode = Opcode::store, .operands = "LV", .orders = bit(Order::release)},
+    Form{.name = "rmw",
+         .opcode = Opcode::rmw,
+         .operands = "DLV",
+         .orders = bit(Order::acquire) | bit(Order::release) | bit(Order::acq_rel)},
+    Form{.name = "membar",
+         .opcode = Opcode::fence,
+         .operands = "",
+         .orders = bit(Order::acquire) | bit(Order::release) | bit(Order::acq_rel)},
+    Form{.name = "cbar",
+         .opcode = Opcode::barrier,
+         .operands = "",
+         .orders = bit(Order::acquire) | bit(Order::release) | bit(Order::acq_rel)},
+    Form{.name = "avdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::avdevice)},
+    Form{.name = "visdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::visdevice)},
+    Form{.name = "mov", .opcode = Opcode::move, .operands = "DV"},
+    arithmetic_form("add", ArithmeticFunction::add),
+    arithmetic_form("sub", ArithmeticFunction::subtract),
+    arithmetic_form("mul", ArithmeticFunction::multiply),
+    arithmetic_form("and", ArithmeticFunction::bit_and),
+    arithmetic_form("or", ArithmeticFunction::bit_or),
+    arithmetic_form("xor", ArithmeticFunction::bit_xor),
+    branch_form("beq", Comparison::equal),
+    branch_form("bne", Comparison::not_equal),
+    branch_form("blt", Comparison::less),
+    branch_form("bge", Comparison::greater_equal),
+    branch_form("bgt", Comparison::less, true),
+    branch_form("ble", Comparison::greater_equal, true),
+    Form{.name = "goto", .opcode = Opcode::jump, .operands = "T"},
+};
+
+// Vulkan's words for orders and scopes. What its scopes are to the other dialects, and as tags.
+constexpr std::array<std::pair<std::string_view, Order>, 3> vulkan_orders{
+    {{"acq", Order::acquire}, {"rel", Order::release}, {"acq_rel", Order::acq_rel}}};
+struct VulkanScope {
+  std::string_view word;
+  Scope scope = Scope::wg;
+  Tag tag = Tag::in_wg;
+};
+constexpr std::array vulkan_scopes{
+    VulkanScope{"sg", Scope::wg, Tag::in_sg}, VulkanScope{"wg", Scope::wg, Tag::in_wg},
+    VulkanScope{"qf", Scope::agent, Tag::in_qf}, VulkanScope{"dv", Scope::agent, Tag::in_dv},
+    VulkanScope{"dev", Scope::agent, Tag::in_dv}};
+
+// What else an instruction of Vulkan may say.
+constexpr std::uint32_t tags_of_vulkan(Opcode opcode) {
+  constexpr std::uint32_t ordering = storage_semantics | bit(Tag::semav) | bit(Tag::semvis);
+  if (opcode == Opcode::load) {
+    return storage_classes | storage_semantics | bit(Tag::semvis) | bit(Tag::vis) | bit(Tag::nonpriv);
+  }
+  if (opcode == Opcode::store) {
+    return storage_classes | storage_semantics | bit(Tag::semav) | bit(Tag::av) | bit(Tag::nonpriv);
+  }
+  return opcode == Opcode::rmw ? ordering | storage_classes : ordering;
+}
 
 constexpr std::array ptx_forms{
     Form{.name = "ld", .opcode = Opcode::load, .operands = "DL", .orders = load_orders & in_ptx},
     Form{.name = "st", .opcode = Opcode::store, .operands = "LV", .orders = store_orders & in_ptx},
     Form{.name = "atom", .opcode = Opcode::rmw, .operands = "DLV", .orders = rmw_orders & in_ptx},
     Form{.name = "red", .opcode = Opcode::rmw, .operands = "LV", .orders = rmw_orders & in_ptx},
+    // Through the surface, texture and constant proxies.
+    Form{.name = "suld",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "sust",
+         .opcode = Opcode::store,
+         .operands = "LV",
+         .orders = store_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "suatom",
+         .opcode = Opcode::rmw,
+         .operands = "DLV",
+         .orders = rmw_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "sured",
+         .opcode = Opcode::rmw,
+         .operands = "LV",
+         .orders = rmw_orders & in_ptx,
+         .tags = bit(Tag::surface)},
+    Form{.name = "tld",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::texture)},
+    Form{.name = "cold",
+         .opcode = Opcode::load,
+         .operands = "DL",
+         .orders = load_orders & in_ptx,
+         .tags = bit(Tag::constant)},
     Form{.name = "fence", .opcode = Opcode::fence, .operands = "", .orders = fence_orders},
     Form{.name = "bar", .opcode = Opcode::barrier, .operands = ""},
     Form{.name = "barrier", .opcode = Opcode::barrier, .operands = ""},
@@ -148,13 +242,7 @@ constexpr std::array ptx_forms{
 };
 
 // PTX instructions that are known and not taken, each with the reason.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> refused_in_ptx{{
-    {"sust", "proxies belong to PTX 7.5"},
-    {"suld", "proxies belong to PTX 7.5"},
-    {"tld", "proxies belong to PTX 7.5"},
-    {"cold", "proxies belong to PTX 7.5"},
-    {"suatom", "proxies belong to PTX 7.5"},
-    {"sured", "proxies belong to PTX 7.5"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> refused_in_ptx{{
     {"div", "programs have no division"},
     {"rem", "programs have no division"},
 }};
@@ -186,6 +274,10 @@ struct Modifiers {
   bool waits = false;
   bool arrives = false;
   bool syncs = false;
+  bool names_cta = false;
+  std::uint32_t tags = 0;
+  bool proxy = false;
+  bool atomic = false;
   bool in_order = true;  // ORDER.SCOPE.OP.FAILURE.wait
 };
 
@@ -250,6 +342,22 @@ class ColumnReader : public TestReader {
     if (placement_.text == "agent" || placement_.text == "gpu") placement.agent = number;
     if (placement_.text == "wave") placement.wave = number;
     if (placement_.text == "kernel") placement.kernel = number;
+    if (placement_.text == "sg") placement.subgroup = number;
+    if (placement_.text == "qf") placement.queue_family = number;
+  }
+
+  void end_thread() {
+    if (!is_vulkan()) return;
+    Placement& placement = program().threads.back().placement;
+    for (const char* const needed : {"sg", "wg", "qf"}) {
+      if (std::find(placed_.begin(), placed_.end(), needed) != placed_.end()) continue;
+      source_.fail(thread_places_.back(), program().threads.back().name + " has no '" + needed + "'",
+                   "a thread is placed by subgroup, work-group and queue family: P0@sg 0,wg 0,qf 0");
+    }
+    // Work-groups of different queue families are different ones.
+    const auto [known, added] =
+        groups_.try_emplace({placement.queue_family, placement.wg}, static_cast<int>(groups_.size()));
+    placement.wg = known->second;
   }
 
   void end_thread_row() {
@@ -309,7 +417,8 @@ class ColumnReader : public TestReader {
       instruction.opcode = Opcode::move;
       set_operands(form, "DV", instruction);
     } else {
-      const Modifiers modifiers = set_modifiers(form, instruction);
+      const Modifiers modifiers =
+          is_vulkan() ? set_vulkan_modifiers(form, instruction) : set_modifiers(form, instruction);
       check_host(instruction);
       if (form.opcode == Opcode::barrier) {
         set_barrier(form, modifiers, instruction);
@@ -334,14 +443,17 @@ class ColumnReader : public TestReader {
  private:
   Thread& thread() { return program().threads[cell_]; }
   ThreadNotes& notes() { return notes_[cell_]; }
-  [[nodiscard]] bool is_ptx() const { return dialect_ == Dialect::ptx; }
 
   // -- Threads --
 
   void check_placement_word() const {
-    static const Names hrf{"wg", "agent", "host", "kernel", "wave"};
+    static const Names hrf{"wg", "agent", "host", "kernel", "wave", "sg", "qf"};
     static const Names ptx{"cta", "gpu"};
-    const std::string word = source_.one_of(placement_, "placement", is_ptx() ? ptx : hrf);
+    static const Names vulkan{"sg", "wg", "qf"};
+    const std::string word = source_.one_of(placement_, "placement",
+                                            is_vulkan() ? vulkan
+                                            : is_ptx()  ? ptx
+                                                        : hrf);
     const auto has = [&](const std::string& other) {
       return std::find(placed_.begin(), placed_.end(), other) != placed_.end();
     };
@@ -371,6 +483,7 @@ class ColumnReader : public TestReader {
   // -- Mnemonics --
 
   [[nodiscard]] std::span<const Form> forms() const {
+    if (is_vulkan()) return vulkan_forms;
     return is_ptx() ? std::span<const Form>(ptx_forms) : std::span<const Form>(hrf_forms);
   }
 
@@ -393,10 +506,13 @@ class ColumnReader : public TestReader {
                  meant.empty() ? "one of: " + list(names) : suggestion(base(), names));
   }
 
-  // "ld r0, 1" and "ld.weak r0, 1" set a register in PTX.
+  // "ld r0, 1" and "ld.weak r0, 1" set a register in PTX, "ld.sc0 r0, 1" in Vulkan.
   [[nodiscard]] bool loads_a_value(const Form& form) const {
-    if (!is_ptx() || form.opcode != Opcode::load || written_.operands.size() != 2) return false;
-    if (written_.mnemonic.text != "ld" && written_.mnemonic.text != "ld.weak") return false;
+    if (is_strict() || form.opcode != Opcode::load || written_.operands.size() != 2) return false;
+    const std::string_view rest = written_.mnemonic.text.substr(2);
+    const bool storage =
+        is_vulkan() && rest.starts_with('.') && (tag_of(rest.substr(1)) & storage_classes) != 0;
+    if (!rest.empty() && !storage && (is_vulkan() || rest != ".weak")) return false;
     const WrittenOperand& value = written_.operands.back();
     return value.spelling == Spelling::number || (is_register(value) && !address(value));
   }
@@ -422,7 +538,117 @@ class ColumnReader : public TestReader {
     instruction.region = modifiers.region.value_or(Region::all);
     instruction.arrives_only = modifiers.arrives;
     instruction.waits = modifiers.waits;
+    instruction.tags = modifiers.tags;
     return modifiers;
+  }
+
+  // -- Vulkan's mnemonics: atom, an order, av or vis, a scope, a storage class, semantics, an operation --
+
+  Modifiers set_vulkan_modifiers(const Form& form, Instruction& instruction) const {
+    Modifiers modifiers;
+    modifiers.tags = form.tags;
+    for_each_modifier([&](const Word& word) { read_vulkan_modifier(form, word, modifiers); });
+    if (form.orders == 0) {
+      instruction.tags = form.tags;
+      return modifiers;
+    }
+    check_vulkan(form, modifiers);
+    const bool accesses = is_memory(form.opcode);
+    instruction.order = modifiers.order.value_or(modifiers.atomic ? Order::relaxed : Order::plain);
+    if (instruction.order != Order::plain) instruction.scope = modifiers.scope.value_or(Scope::system);
+    instruction.rmw = modifiers.function.value_or(RmwFunction::exchange);
+    instruction.tags = modifiers.tags;
+    if (!modifiers.order) instruction.tags &= ~storage_semantics;  // they say what an order is about
+    if (modifiers.atomic && form.opcode != Opcode::store) instruction.tags |= bit(Tag::vis);
+    if (modifiers.atomic && form.opcode != Opcode::load) instruction.tags |= bit(Tag::av);
+    const bool shared = has(instruction.tags, Tag::av) || has(instruction.tags, Tag::vis);
+    if (accesses && shared) instruction.tags |= bit(Tag::nonpriv);
+    return modifiers;
+  }
+
+  void read_vulkan_modifier(const Form& form, const Word& word, Modifiers& modifiers) const {
+    if (form.orders == 0) source_.fail(word.place, in_quotes(form.name) + " takes no modifiers");
+    if (word.text == "atom" && is_memory(form.opcode)) {
+      if (modifiers.atomic) source_.fail(word.place, "a second 'atom'");
+      modifiers.atomic = true;
+      return;
+    }
+    for (const auto& [name, order] : vulkan_orders) {
+      if (word.text == name) return set_once(modifiers.order, order, word, "order");
+    }
+    for (const VulkanScope& known : vulkan_scopes) {
+      if (word.text != known.word) continue;
+      set_once(modifiers.scope, known.scope, word, "scope");
+      modifiers.tags |= bit(known.tag);
+      return;
+    }
+    if (const std::uint32_t tag = tag_of(word.text); (tag & tags_of_vulkan(form.opcode)) != 0) {
+      if ((modifiers.tags & tag) != 0) source_.fail(word.place, "a second " + in_quotes(word.text));
+      if ((tag & storage_classes) != 0 && (modifiers.tags & storage_classes) != 0) {
+        source_.fail(word.place, "a second storage class: " + in_quotes(word.text));
+      }
+      modifiers.tags |= tag;
+      return;
+    }
+    const auto function = function_of(dialect_, word.text);
+    if (!function || form.opcode != Opcode::rmw) fail_vulkan_modifier(form, word);
+    set_once(modifiers.function, *function, word, "operation");
+  }
+
+  [[noreturn]] void fail_vulkan_modifier(const Form& form, const Word& word) const {
+    if ((tag_of(word.text) & (bits(Tag::sc0, Tag::nonpriv))) != 0 || word.text == "atom") {
+      source_.fail(word.place, in_quotes(word.text) + " says nothing of " + in_quotes(form.name));
+    }
+    Names known;
+    if (is_memory(form.opcode)) known.emplace_back("atom");
+    for (const auto& [name, order] : vulkan_orders) known.emplace_back(name);
+    for (const VulkanScope& scope : vulkan_scopes) known.emplace_back(scope.word);
+    for (std::size_t i = 0; i < tag_count; ++i) {
+      if (((tags_of_vulkan(form.opcode) >> i) & 1U) != 0) known.emplace_back(tag_words[i]);
+    }
+    for (const RmwFunction function : all_rmws) {
+      if (form.opcode == Opcode::rmw) known.emplace_back(dialect_word(function));
+    }
+    source_.fail(word.place, "unknown modifier " + in_quotes(word.text), suggestion(word.text, known));
+  }
+
+  void check_vulkan(const Form& form, const Modifiers& modifiers) const {
+    const SourcePlace place = written_.mnemonic.place;
+    const std::string name = in_quotes(written_.mnemonic.text);
+    const bool accesses = is_memory(form.opcode);
+    const bool shows = (modifiers.tags & (bit(Tag::av) | bit(Tag::vis))) != 0;
+    if (form.opcode == Opcode::rmw && !modifiers.atomic) {
+      source_.fail(place, "an rmw is atomic, and says so", "such as rmw.atom.acq.dv.sc0.semsc0.add");
+    }
+    if (accesses && !modifiers.atomic && modifiers.order) {
+      source_.fail(place, name + " has an order, and is no atomic",
+                   "such as " + std::string(form.name) + ".atom." +
+                       (form.opcode == Opcode::load ? "acq" : "rel") + ".dv.sc0.semsc0");
+    }
+    if (modifiers.order && (form.orders & bit(*modifiers.order)) == 0) {
+      source_.fail(place, in_quotes(form.name) + " can't be " + std::string(dialect_word(*modifiers.order)));
+    }
+    if (accesses && (modifiers.tags & storage_classes) == 0) {
+      source_.fail(place, name + " has no storage class",
+                   "such as sc0: " + std::string(written_.mnemonic.text) + ".sc0");
+    }
+    if (form.opcode == Opcode::fence && !modifiers.order) {
+      source_.fail(place, name + " needs an order", "acq, rel or acq_rel, such as membar.acq_rel.dv.semsc0");
+    }
+    const bool scoped = !accesses || modifiers.atomic || shows;
+    if (scoped && !modifiers.scope) {
+      source_.fail(place, name + " needs a scope", "one of: sg, wg, qf, dv");
+    }
+    if (!scoped && modifiers.scope) {
+      source_.fail(place, name + " has a scope, and is neither atomic nor made available or visible",
+                   "leave it out, or say atom, av or vis");
+    }
+    if (has(modifiers.tags, Tag::semav) && !(modifiers.order && releases(*modifiers.order))) {
+      source_.fail(place, "'semav' belongs to a release");
+    }
+    if (has(modifiers.tags, Tag::semvis) && !(modifiers.order && acquires(*modifiers.order))) {
+      source_.fail(place, "'semvis' belongs to an acquire");
+    }
   }
 
   // What PTX's manual says of an atom or red without an order or a scope.
@@ -432,32 +658,53 @@ class ColumnReader : public TestReader {
     if (!modifiers.scope) modifiers.scope = Scope::agent;
   }
 
-  [[nodiscard]] Modifiers read_modifiers(const Form& form) const {
-    Modifiers modifiers;
+  // Calls f with each word after a dot.
+  template <typename F>
+  void for_each_modifier(const F& f) const {
     Word rest = written_.mnemonic;
     for (std::size_t dot = rest.text.find('.'); dot != std::string_view::npos; dot = rest.text.find('.')) {
       rest.text.remove_prefix(dot + 1);
       rest.place.column += static_cast<int>(dot) + 1;
-      const Word word{rest.text.substr(0, rest.text.find('.')), rest.place};
+      f(Word{rest.text.substr(0, rest.text.find('.')), rest.place});
+    }
+  }
+
+  [[nodiscard]] Modifiers read_modifiers(const Form& form) const {
+    Modifiers modifiers;
+    modifiers.tags = form.tags;
+    for_each_modifier([&](const Word& word) {
       if (form.opcode == Opcode::barrier) {
         read_barrier_modifier(form, word, modifiers);
       } else {
         read_modifier(form, word, modifiers);
       }
-    }
+    });
     return modifiers;
+  }
+
+  // HRF has a word for whatever the other dialects say to models.
+  bool read_tag(const Word& word, Modifiers& modifiers) const {
+    const std::uint32_t tag = is_strict() ? tag_of(word.text) : 0;
+    if (tag == 0 || (tag & device_operations) != 0) return false;
+    if ((modifiers.tags & tag) != 0) source_.fail(word.place, "a second " + in_quotes(word.text));
+    modifiers.tags |= tag;
+    return true;
   }
 
   void read_modifier(const Form& form, const Word& word, Modifiers& modifiers) const {
     if (form.orders == 0) source_.fail(word.place, in_quotes(form.name) + " takes no modifiers");
-    if (is_ptx() && form.opcode == Opcode::fence && word.text == "proxy") {
-      source_.fail(word.place, "'fence.proxy' is not supported: proxies belong to PTX 7.5");
+    if (form.opcode == Opcode::fence && word.text == "proxy") {
+      if (modifiers.proxy) source_.fail(word.place, "a second 'proxy'");
+      modifiers.proxy = true;
+      return;
     }
+    if (modifiers.proxy) return read_proxy(word, modifiers);
     if (is_strict() && word.text == "wait" && (form.opcode == Opcode::load || form.opcode == Opcode::rmw)) {
       if (modifiers.waits) source_.fail(word.place, "a second 'wait'");
       modifiers.waits = true;
       return;
     }
+    if (read_tag(word, modifiers)) return;
     modifiers.in_order = modifiers.in_order && !modifiers.waits;
     const auto order = value_of(word.text, all_orders);
     if (order && is_strict() && modifiers.order && modifiers.function == RmwFunction::compare_swap) {
@@ -475,6 +722,16 @@ class ColumnReader : public TestReader {
     const auto function = function_of(dialect_, word.text);
     if (!function || form.opcode != Opcode::rmw) fail_modifier(form, word);
     set_once(modifiers.function, *function, word, "operation");
+  }
+
+  // After "fence.proxy": which one it is about.
+  void read_proxy(const Word& word, Modifiers& modifiers) const {
+    static const Names known{"alias", "generic", "surface", "texture", "constant"};
+    const std::uint32_t tag = tag_of(source_.one_of(word, "proxy", known));
+    if ((modifiers.tags & (proxies | bit(Tag::alias))) != 0) {
+      source_.fail(word.place, "a second proxy: " + in_quotes(word.text), "a fence is about one");
+    }
+    modifiers.tags |= tag;
   }
 
   // After "cas": the order of a failure, and "weak" for one that may fail though the values are equal.
@@ -499,12 +756,19 @@ class ColumnReader : public TestReader {
   void read_barrier_modifier(const Form& form, const Word& word, Modifiers& modifiers) const {
     static const Names hrf{"arrive", "global", "local"};
     static const Names ptx{"cta", "sync", "arrive", "aligned"};
-    if (is_strict() && read_region(word, modifiers)) return;
+    if (is_strict() && (read_region(word, modifiers) || read_tag(word, modifiers))) return;
+    if (const auto order = is_strict() ? value_of(word.text, all_orders) : std::nullopt) {
+      return set_once(modifiers.order, *order, word, "order");
+    }
+    if (const auto scope = is_strict() ? scope_of(dialect_, word.text) : std::nullopt) {
+      return set_once(modifiers.scope, *scope, word, "scope");
+    }
     if (is_ptx() && word.text == "red") {
       source_.fail(word.place, in_quotes(std::string(form.name) + ".red") + " is not supported",
                    "a barrier synchronizes and reduces nothing: sync or arrive");
     }
     const std::string modifier = source_.one_of(word, "modifier", is_ptx() ? ptx : hrf);
+    if (modifier == "cta") modifiers.names_cta = true;
     if (modifier != "sync" && modifier != "arrive") return;
     if (modifiers.syncs || modifiers.arrives) {
       source_.fail(word.place, "a barrier either waits or only arrives, and says so once");
@@ -541,7 +805,19 @@ class ColumnReader : public TestReader {
   }
 
   void check_order(const Form& form, const Modifiers& modifiers) const {
+    if (form.opcode == Opcode::barrier) return;
     const SourcePlace place = written_.mnemonic.place;
+    if (modifiers.proxy) {
+      const bool which = (modifiers.tags & (proxies | bit(Tag::alias))) != 0;
+      if (!which)
+        source_.fail(place, in_quotes(written_.mnemonic.text) + " is about no proxy",
+                     "such as fence.proxy.alias");
+      if (modifiers.order || modifiers.scope) {
+        source_.fail(place, "a fence of a proxy has no order and no scope",
+                     "write it fence.proxy.alias or the like");
+      }
+      return;
+    }
     const std::string name = in_quotes(written_.mnemonic.text);
     const bool plain = (form.orders & bit(Order::plain)) != 0 || form.orders == 0;
     if (!modifiers.order && modifiers.scope) {
@@ -629,18 +905,30 @@ class ColumnReader : public TestReader {
           written_.mnemonic.place, in_quotes(written_.mnemonic.text) + " neither waits nor arrives",
           "write it " + std::string(form.name) + ".cta.sync or " + std::string(form.name) + ".cta.arrive");
     }
-    const std::size_t count = written_.operands.size();
-    const std::size_t most = is_ptx() ? 3 : 2;
-    if (count > most || (is_ptx() && count == 0)) {
-      source_.fail(written_.mnemonic.place,
-                   in_quotes(form.name) + " takes " + (is_ptx() ? "1 to 3" : "at most 2") +
-                       " operands, found " + std::to_string(count),
-                   usage(form, std::string(is_ptx() ? 1 : 0, 'V')));
+    if (is_strict() && (modifiers.order || modifiers.scope) && (modifiers.tags & scope_instances) == 0) {
+      source_.fail(written_.mnemonic.place, "a barrier has no order and no scope of its own",
+                   "it is a release at wg on arrival, and an acquire at wg on departure");
     }
+    const std::size_t count = written_.operands.size();
+    const bool sited = is_loose();
+    const std::size_t most = sited ? 3 : 2;
+    if (count > most || (sited && count == 0)) {
+      source_.fail(written_.mnemonic.place,
+                   in_quotes(form.name) + " takes " + (sited ? "1 to 3" : "at most 2") + " operands, found " +
+                       std::to_string(count),
+                   usage(form, std::string(sited ? 1 : 0, 'V')));
+    }
+    if (is_ptx() && count == 2 && !modifiers.names_cta) {
+      source_.fail(written_.operands[1].word.place,
+                   "two operands of " + in_quotes(written_.mnemonic.text) +
+                       " may be a barrier and how many take part, or a place and a barrier",
+                   "write three: the place, the barrier and how many take part, as in bar.cta.sync 1, 0, 2");
+    }
+    if (sited) check_sited(count > 1);
     Instruction read;
-    const std::string values = count == 0 ? "" : count == 1 || (is_ptx() && count == 2) ? "V" : "VV";
+    const std::string values = count == 0 ? "" : count == 1 || (sited && count == 2) ? "V" : "VV";
     std::optional<WrittenOperand> site;
-    if (is_ptx() && count > 1) {
+    if (sited && count > 1) {
       check_separators(form, "VVV", instruction);
       site = written_.operands.front();
       written_.operands.erase(written_.operands.begin());
@@ -651,18 +939,63 @@ class ColumnReader : public TestReader {
     instruction.b = read.b;
     check_barrier(written_.operands, instruction);
     if (site) apart(*site, instruction);
+    note_quorum(count > 0 ? written_.operands.back().word.place : written_.mnemonic.place, instruction);
+  }
+
+  // Whether one with its place and one without it meet, nobody has said.
+  void check_sited(bool sited) {
+    const SourcePlace place = written_.mnemonic.place;
+    if (!first_barrier_) first_barrier_.emplace(sited, place);
+    if (first_barrier_->first == sited) return;
+    source_.fail(place,
+                 sited ? "a barrier with its place in the program, among others without"
+                       : "a barrier without its place in the program, among others with one",
+                 "the first barrier is on line " + std::to_string(first_barrier_->second.line) +
+                     "; write all with one operand, or all with more");
+  }
+
+  // All that meet at a barrier have to say the same of how many they are. What registers hold is seen later.
+  void note_quorum(SourcePlace place, const Instruction& instruction) {
+    if (instruction.a.is_register || instruction.b.is_register) return;
+    const Placement& mine = thread().placement;
+    for (const Quorum& other : quorums_) {
+      const Placement& p = program().threads[other.thread].placement;
+      if (p.wg != mine.wg || p.agent != mine.agent || other.barrier != instruction.a.value) continue;
+      if (other.participants == instruction.b.value) continue;
+      const std::string there = program().threads[other.thread].name + " on line " +
+                                std::to_string(other.place.line) + " has " +
+                                (other.participants == 0 ? "no number" : std::to_string(other.participants));
+      source_.fail(place, "threads that meet at a barrier disagree on how many take part", there);
+    }
+    quorums_.push_back({cell_, instruction.a.value, instruction.b.value, place});
+  }
+
+  [[nodiscard]] std::size_t group_size() const {
+    const std::vector<Thread>& threads = program().threads;
+    const Placement& mine = threads[cell_].placement;
+    return static_cast<std::size_t>(std::count_if(threads.begin(), threads.end(), [&](const Thread& other) {
+      const Placement& p = other.placement;
+      return !p.host && p.wg == mine.wg && p.agent == mine.agent;
+    }));
   }
 
   void check_barrier(const std::vector<WrittenOperand>& operands, const Instruction& instruction) const {
     const std::int32_t number = instruction.a.is_register ? 0 : instruction.a.value;
-    if (number < 0 || (is_ptx() && number >= barriers_of_a_site)) {
-      source_.fail(operands[0].word.place,
-                   is_ptx() ? "the number of a barrier is from 0 to " + std::to_string(barriers_of_a_site - 1)
-                            : "the number of a barrier is negative");
+    if (number < 0 || (is_loose() && number >= barriers_of_a_site)) {
+      source_.fail(operands[0].word.place, is_loose() ? "the number of a barrier is from 0 to " +
+                                                            std::to_string(barriers_of_a_site - 1)
+                                                      : "the number of a barrier is negative");
     }
     if (operands.size() > 1 && !instruction.b.is_register && instruction.b.value < 1) {
       source_.fail(operands[1].word.place, "a barrier has one participant at least",
                    "leave it out where all threads that have the barrier take part");
+    }
+    if (operands.size() > 1 && !instruction.b.is_register &&
+        static_cast<std::size_t>(instruction.b.value) > group_size()) {
+      source_.fail(operands[1].word.place,
+                   "the barrier waits for " + std::to_string(instruction.b.value) + ", and the " +
+                       (is_ptx() ? "CTA" : "work-group") + " has " + count_of(group_size(), "thread"),
+                   "nobody would ever leave it");
     }
   }
 
@@ -772,10 +1105,10 @@ class ColumnReader : public TestReader {
       return;
     }
     const bool bracketed = operand.spelling == Spelling::bracketed;
-    const bool named_register = is_register_name(operand.word.text) && (!bracketed || is_ptx());
+    const bool named_register = is_register_name(operand.word.text) && (!bracketed || is_loose());
     if (operand.spelling == Spelling::number || operand.word.text.starts_with('%') || named_register) {
       source_.fail(operand.word.place, "expected a location, found " + in_quotes(operand.word.text),
-                   is_ptx() && named_register
+                   is_loose() && named_register
                        ? "initialise the register with an address to use it as one: { P0:r0 = x; }"
                        : "");
     }
@@ -862,11 +1195,20 @@ class ColumnReader : public TestReader {
   std::optional<Word> number_;
   Names placed_;
   std::vector<SourcePlace> thread_places_;
+  std::map<std::pair<int, int>, int> groups_;  // Vulkan's, by queue family and number
 
   // The rows of instructions.
   std::size_t cell_ = 0;
   WrittenInstruction written_;
   std::vector<ThreadNotes> notes_;
+  struct Quorum {
+    std::size_t thread = 0;
+    std::int32_t barrier = 0;
+    std::int32_t participants = 0;
+    SourcePlace place;
+  };
+  std::optional<std::pair<bool, SourcePlace>> first_barrier_;  // whether it says its place
+  std::vector<Quorum> quorums_;                                // of barriers, where both are constants
   std::map<std::int32_t, std::int32_t> sites_;  // first operands of barriers, in order of appearance
 };
 
@@ -921,7 +1263,7 @@ struct columns : seq<head, initial_state, ws, thread_row, ws, rows, end_of_rows,
 template <> inline constexpr Expectation expectation<grammar::bracketed_operand_name>{"a location"};
 template <> inline constexpr Expectation expectation<grammar::index_value>{"a register or the number of an element"};
 template <> inline constexpr Expectation expectation<grammar::thread>{"a thread", "threads are named P0, P1, ... from left to right"};
-template <> inline constexpr Expectation expectation<grammar::placement>{"wg, agent, host, kernel or wave"};
+template <> inline constexpr Expectation expectation<grammar::placement>{"wg, agent, host, kernel or wave", "in PTX cta or gpu, in Vulkan sg, wg or qf"};
 template <> inline constexpr Expectation expectation<grammar::end_of_threads>{"',', '|' or ';' after a thread"};
 template <> inline constexpr Expectation expectation<grammar::operand>{"an operand"};
 template <> inline constexpr Expectation expectation<grammar::end_of_cell>{"',', '|' or ';' after an instruction"};
@@ -932,6 +1274,7 @@ template <> struct Action<grammar::thread_name> : Give<&ColumnReader::begin_thre
 template <> struct Action<grammar::placement_word> : Give<&ColumnReader::placement_word> {};
 template <> struct Action<grammar::placement_number> : Give<&ColumnReader::placement_number> {};
 template <> struct Action<grammar::placement> : Call<&ColumnReader::end_placement> {};
+template <> struct Action<grammar::thread> : Call<&ColumnReader::end_thread> {};
 template <> struct Action<grammar::thread_row> : Call<&ColumnReader::end_thread_row> {};
 
 template <> struct Action<grammar::begin_row> : Call<&ColumnReader::begin_row> {};

@@ -110,6 +110,7 @@ using loose = when<&TestReader::is_loose>;
 using strict = when<&TestReader::is_strict>;
 using in_kernels = when<&TestReader::is_kernels>;
 using without_question = when<&TestReader::may_have_no_question>;
+using nameless = when<&TestReader::may_have_no_name>;
 using in_launches = when<&TestReader::is_launches>;
 using in_programs = when<&TestReader::is_program>;
 
@@ -196,7 +197,8 @@ struct metadata
 struct other_metadata : seq<loose, at<identifier, same_line, equals>, identifier, star<peg::not_one<'\n'>>> {
 };
 struct other_word : seq<loose, not_at<one<'{'>>, sor<word, peg::any>> {};
-struct head : seq<opt<peg::utf8::bom>, ws, must<dialect>, same_line, must<name>, ws,
+struct named : sor<seq<nameless, at<sor<peg::eol, one<'{', '"'>>>>, must<name>> {};
+struct head : seq<opt<peg::utf8::bom>, ws, must<dialect>, same_line, named, ws,
                   star<sor<doc_string, claim, metadata, other_metadata, other_word>, ws>> {};
 
 // The initial state.
@@ -222,17 +224,35 @@ struct initial_macro : seq<at<identifier, ws, open_parenthesis>, identifier, ws,
                            must<initial_value>, ws, must<close_parenthesis>> {};
 struct initial_pointer : seq<loose, opt<one<'&'>>, ws, initial_address> {};
 struct initial : sor<initial_value, initial_list, seq<in_kernels, initial_macro>, initial_pointer> {};
-struct proxy_sign : one<'@'> {};
 struct assigned : sor<seq<equals, ws, must<initial>>, in_kernels> {};
 struct begin_assignment : peg::success {};
-struct assignment : seq<begin_assignment, star<type>, reference, ws, opt<loose, proxy_sign>, must<assigned>> {
+struct assignment : seq<begin_assignment, star<type>, reference, ws, must<assigned>> {};
+struct aliases_word : keyword<'a', 'l', 'i', 'a', 's', 'e', 's'> {};
+struct alias_sign : at<sor<one<'@'>, aliases_word>> {};
+struct alias_proxy : identifier {};
+struct alias_aliases : aliases_word {};
+struct alias_name : identifier {};
+struct alias_bracketed : identifier {};
+struct alias_target : sor<seq<open_bracket, ws, must<alias_bracketed>, ws, must<close_bracket>>, alias_name> {
 };
+struct plain_name : sor<identifier, seq<open_bracket, ws, identifier, ws, close_bracket>> {};
+struct alias : seq<at<plain_name, ws, sor<one<'@'>, seq<aliases_word, ws, sor<identifier_first, one<'['>>>>>,
+                   begin_reference, sor<bracketed, location_name>, ws, alias_sign,
+                   opt<one<'@'>, ws, must<alias_proxy>, ws>, must<alias_aliases>, ws, must<alias_target>> {};
 struct open_brace : one<'{'> {};
 struct close_brace : one<'}'> {};
 struct end_of_initialisation : sor<semicolon, at<close_brace>> {};
-struct initialisation : seq<sor<block, assignment>, ws, must<end_of_initialisation>> {};
+struct initialisation : seq<sor<block, alias, assignment>, ws, must<end_of_initialisation>> {};
+struct ssw_word : keyword<'s', 's', 'w'> {};
+struct ssw_thread : word {};
+struct ssw_brace : one<'{'> {};
+struct ssw_close : close_brace {};
+struct ssw : seq<ssw_word, plus<peg::space>, must<ssw_thread>, ws, must<ssw_thread>, ws,
+                 must<end_of_initialisation>> {};
+struct system_synchronizes
+    : seq<ssw_brace, ws, star<sor<semicolon, ssw>, ws>, must<ssw_close>, opt<loose, ws, semicolon>> {};
 struct initial_state : seq<must<open_brace>, ws, star<sor<semicolon, initialisation>, ws>, must<close_brace>,
-                           opt<loose, ws, semicolon>> {};
+                           opt<loose, ws, semicolon>, opt<ws, system_synchronizes>> {};
 
 // Conditions: ~ before /\ before \/.
 struct comparison_symbol : sor<string<'=', '='>, string<'!', '='>, string<'<', '='>, string<'>', '='>,
@@ -327,6 +347,12 @@ template <> inline constexpr Expectation expectation<grammar::open_brace>{"the i
 template <> inline constexpr Expectation expectation<grammar::close_brace>{"an initialisation or '}'", "initialisations are x = 0; or P0:r0 = 0; or block x y;"};
 template <> inline constexpr Expectation expectation<grammar::close_list>{"',' or '}' after an initial value"};
 template <> inline constexpr Expectation expectation<grammar::end_of_initialisation>{"';' or '}'"};
+template <> inline constexpr Expectation expectation<grammar::alias_proxy>{"generic, surface, texture or constant", "such as y @ generic aliases x"};
+template <> inline constexpr Expectation expectation<grammar::alias_aliases>{"aliases", "such as y @ generic aliases x"};
+template <> inline constexpr Expectation expectation<grammar::alias_target>{"a location"};
+template <> inline constexpr Expectation expectation<grammar::alias_bracketed>{"a location"};
+template <> inline constexpr Expectation expectation<grammar::ssw_thread>{"a thread", "such as ssw 0 1"};
+template <> inline constexpr Expectation expectation<grammar::ssw_close>{"ssw or '}'", "such as { ssw 0 1; }"};
 template <> inline constexpr Expectation expectation<grammar::assigned>{"'='"};
 template <> inline constexpr Expectation expectation<grammar::initial>{"an integer"};
 template <> inline constexpr Expectation expectation<grammar::initial_value>{"an integer"};
@@ -421,7 +447,13 @@ template <> struct Action<grammar::type_word> : Give<&TestReader::type_word> {};
 template <> struct Action<grammar::pointer_star> : Give<&TestReader::pointer_star> {};
 template <> struct Action<grammar::initial_value> : Give<&TestReader::initial_value> {};
 template <> struct Action<grammar::initial_address> : Give<&TestReader::initial_address> {};
-template <> struct Action<grammar::proxy_sign> : Give<&TestReader::proxy> {};
+template <> struct Action<grammar::alias_sign> : Give<&TestReader::alias_sign> {};
+template <> struct Action<grammar::alias_proxy> : Give<&TestReader::alias_proxy> {};
+template <> struct Action<grammar::alias_name> : Give<&TestReader::alias_target, false> {};
+template <> struct Action<grammar::alias_bracketed> : Give<&TestReader::alias_target, true> {};
+template <> struct Action<grammar::alias> : Call<&TestReader::end_alias> {};
+template <> struct Action<grammar::ssw_brace> : Give<&TestReader::check_ssw> {};
+template <> struct Action<grammar::ssw_thread> : Give<&TestReader::ssw_thread> {};
 template <> struct Action<grammar::assignment> : Call<&TestReader::end_initialisation> {};
 template <> struct Action<grammar::begin_block> : Call<&TestReader::begin_block> {};
 template <> struct Action<grammar::block_name> : Give<&TestReader::block_member, false> {};

@@ -21,6 +21,10 @@ class DialectReader : public TestReader {
       dialect = Dialect::ptx;
       return;
     }
+    if (word.text == "Vulkan" || word.text == "vulkan") {
+      dialect = Dialect::vulkan;
+      return;
+    }
     const std::string name = source_.one_of(word, "dialect", dialect_names());
     while (dialect_names()[static_cast<std::size_t>(dialect)] != name) {
       dialect = static_cast<Dialect>(static_cast<int>(dialect) + 1);
@@ -61,8 +65,8 @@ LitmusTest parse_litmus(std::string_view text, const std::string& file) {
   source.check();
   const Dialect dialect = litmus::dialect_of(source);
   if (dialect == Dialect::launches) return read_launches(source);
-  const bool columns = dialect == Dialect::hrf || dialect == Dialect::ptx;
-  return columns ? read_columns(source, dialect) : read_kernels(source, dialect);
+  const bool kernels = dialect == Dialect::opencl || dialect == Dialect::c;
+  return kernels ? read_kernels(source, dialect) : read_columns(source, dialect);
 }
 
 LitmusTest read_litmus(const std::string& file) {

@@ -9,6 +9,7 @@
 
 #include "checker/litmus/test.hpp"
 #include "checker/litmus/text.hpp"
+#include "checker/support/tags.hpp"
 
 namespace lockstep {
 namespace {
@@ -161,12 +162,22 @@ std::string print_blocks(const Program& program) {
   return text;
 }
 
+// Any proxy but the generic one gives no address of its own.
+int alias_target(const Location& location) {
+  return location.address >= 0 ? location.address : location.memory;
+}
+
 // One location or one array; says how many locations that is.
 std::size_t print_location(const Program& program, std::size_t first, std::string& text) {
   const Location& location = program.locations[first];
   text += location.region == Region::local ? " local" : "";
   text += location.atomic ? " " : " plain ";
   text += location_text(location.name);
+  if (location.memory >= 0) {
+    text += location.address >= 0 ? " @ surface" : " @ generic";
+    text += " aliases " + location_text(program.locations[position(alias_target(location))].name) + ";";
+    return 1;
+  }
   if (location.array == 1) {
     text += " = " + std::to_string(location.initial_value) + ";";
     return 1;
@@ -191,7 +202,13 @@ std::string print_initial_state(const Program& program) {
       text += " = " + std::to_string(thread.initial_values[r]) + ";";
     }
   }
-  return text + print_blocks(program) + " }\n";
+  text += print_blocks(program) + " }\n";
+  if (program.system_synchronizes.empty()) return text;
+  text += "{";
+  for (const auto& [first, second] : program.system_synchronizes) {
+    text += " ssw " + std::to_string(first) + " " + std::to_string(second) + ";";
+  }
+  return text + " }\n";
 }
 
 // ---- Columns ----
@@ -203,6 +220,8 @@ std::string print_placement(const Placement& placement, std::size_t thread) {
   }
   if (placement.wave != static_cast<int>(thread)) text += ",wave " + std::to_string(placement.wave);
   if (placement.kernel >= 0) text += ",kernel " + std::to_string(placement.kernel);
+  if (placement.subgroup >= 0) text += ",sg " + std::to_string(placement.subgroup);
+  if (placement.queue_family >= 0) text += ",qf " + std::to_string(placement.queue_family);
   return text;
 }
 
@@ -215,10 +234,17 @@ std::string print_region(Region region) {
   return region == Region::all ? "" : region == Region::global ? ".global" : ".local";
 }
 
+std::string print_modifiers(const Instruction& instruction) {
+  if (instruction.order == Order::plain) return {};
+  std::string text = ".";
+  return text.append(dialect_word(instruction.order)).append(".").append(dialect_word(instruction.scope));
+}
+
 // "barrier", "barrier 1", "barrier.arrive 1, 2".
 std::string print_barrier(const Instruction& instruction, const std::string& a, const std::string& b) {
-  const std::string text =
-      "barrier" + std::string(instruction.arrives_only ? ".arrive" : "") + print_region(instruction.region);
+  const std::string text = "barrier" + std::string(instruction.arrives_only ? ".arrive" : "") +
+                           print_region(instruction.region) + print_modifiers(instruction) +
+                           print_tags(instruction.tags);
   const Operand none;
   if (instruction.b != none) return text + " " + a + ", " + b;
   return instruction.a == none ? text : text + " " + a;
@@ -233,10 +259,13 @@ std::string print_place(const Instruction& instruction, const Program& program, 
   return litmus::is_register_name(name) ? "[" + name + index + "]" : name + index;
 }
 
-std::string print_modifiers(const Instruction& instruction) {
-  if (instruction.order == Order::plain) return {};
-  std::string text = ".";
-  return text.append(dialect_word(instruction.order)).append(".").append(dialect_word(instruction.scope));
+// "fence.acquire.wg", "fence.proxy.surface", "avdevice".
+std::string print_fence(const Instruction& instruction) {
+  if (has(instruction.tags, Tag::avdevice)) return "avdevice";
+  if (has(instruction.tags, Tag::visdevice)) return "visdevice";
+  const bool proxy = (instruction.tags & (proxies | bit(Tag::alias))) != 0;
+  return "fence" + std::string(proxy ? ".proxy" : "") + print_modifiers(instruction) +
+         print_region(instruction.region) + print_tags(instruction.tags);
 }
 
 std::string label(int target) {
@@ -273,7 +302,7 @@ std::string print_rmw(const Instruction& instruction, const std::string& destina
     text.append(".").append(dialect_word(instruction.failure_order));
   }
   if (instruction.spurious) text += ".weak";
-  text += instruction.waits ? ".wait " : " ";
+  text += print_tags(instruction.tags) + (instruction.waits ? ".wait " : " ");
   if (!destination.empty()) text += destination + ", ";
   text += location + ", " + a;
   return instruction.rmw == RmwFunction::compare_swap || instruction.waits ? text + ", " + b : text;
@@ -290,14 +319,15 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
   const std::string b = print_operand(instruction.b, thread);
   switch (instruction.opcode) {
     case Opcode::load:
-      return "ld" + print_modifiers(instruction) + (instruction.waits ? ".wait " : " ") + destination + ", " +
-             location + (instruction.waits ? ", " + a : "");
+      return "ld" + print_modifiers(instruction) + print_tags(instruction.tags) +
+             (instruction.waits ? ".wait " : " ") + destination + ", " + location +
+             (instruction.waits ? ", " + a : "");
     case Opcode::store:
-      return "st" + print_modifiers(instruction) + " " + location + ", " + a;
+      return "st" + print_modifiers(instruction) + print_tags(instruction.tags) + " " + location + ", " + a;
     case Opcode::rmw:
       return print_rmw(instruction, destination, location, a, b);
     case Opcode::fence:
-      return "fence" + print_modifiers(instruction) + print_region(instruction.region);
+      return print_fence(instruction);
     case Opcode::barrier:
       return print_barrier(instruction, a, b);
     case Opcode::move:
@@ -424,12 +454,13 @@ bool same_instruction(const Instruction& left, const Instruction& right) {
          left.target == right.target && left.a == right.a && left.b == right.b && left.index == right.index &&
          left.failure_order == right.failure_order && left.region == right.region &&
          left.spurious == right.spurious && left.arrives_only == right.arrives_only &&
-         left.waits == right.waits;
+         left.waits == right.waits && left.tags == right.tags;
 }
 
 bool same_placement(const Placement& left, const Placement& right) {
   return left.host == right.host && left.wave == right.wave && left.wg == right.wg &&
-         left.agent == right.agent && left.kernel == right.kernel;
+         left.agent == right.agent && left.kernel == right.kernel && left.subgroup == right.subgroup &&
+         left.queue_family == right.queue_family;
 }
 
 bool same_thread(const Thread& left, const Thread& right) {
@@ -442,7 +473,7 @@ bool same_thread(const Thread& left, const Thread& right) {
 bool same_location(const Location& left, const Location& right) {
   return left.name == right.name && left.initial_value == right.initial_value && left.block == right.block &&
          left.word == right.word && left.region == right.region && left.atomic == right.atomic &&
-         left.array == right.array;
+         left.array == right.array && left.memory == right.memory && left.address == right.address;
 }
 
 }  // namespace
@@ -498,7 +529,7 @@ bool same_program(const Program& left, const Program& right) {
          std::equal(left.threads.begin(), left.threads.end(), right.threads.begin(), right.threads.end(),
                     same_thread) &&
          left.sections == right.sections && left.meetings == right.meetings &&
-         left.final_values == right.final_values;
+         left.final_values == right.final_values && left.system_synchronizes == right.system_synchronizes;
 }
 
 std::string_view dialect_word(Order order) {

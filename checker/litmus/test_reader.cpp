@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 
 #include "checker/support/diagnostic.hpp"
@@ -73,7 +74,7 @@ void move_claims(Program& program, int thread) {
 }  // namespace
 
 const Names& dialect_names() {
-  static const Names names{"HRF", "PTX", "OPENCL", "C", "LAUNCHES"};
+  static const Names names{"HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN"};
   return names;
 }
 
@@ -90,6 +91,8 @@ LitmusTest TestReader::take() {
 // ---- The head of the test ----
 
 void TestReader::head_word(const Word&) {
+  if (may_have_no_name())
+    test_.program.name = test_.name = std::filesystem::path(source_.file()).stem().string();
   test_.dialect = dialect_names()[static_cast<std::size_t>(dialect_)];
 }
 
@@ -282,9 +285,69 @@ void TestReader::type_word(const Word& word) {
   if (type == "plain") plain_ = true;
 }
 
-void TestReader::proxy(const Word& word) const {
-  source_.fail(word.place, "proxies and aliases are not supported: they belong to PTX 7.5",
-               "every location is reached by its own name and the generic proxy");
+void TestReader::alias_sign(const Word& word) {
+  if (is_kernels() || is_launches()) {
+    source_.fail(word.place, "another name for a location belongs to tests in PTX and Vulkan");
+  }
+  alias_sign_ = word;
+  alias_proxy_.reset();
+}
+
+void TestReader::alias_target(const Word& word, bool bracketed) {
+  alias_target_ = {word, bracketed};
+}
+
+void TestReader::end_alias() {
+  static const Names known{"generic", "surface", "texture", "constant"};
+  const Word& name = reference_.name;
+  if (reference_.thread || reference_.element) {
+    source_.fail(name.place, "only a location is another name for a location");
+  }
+  if (is_ptx() && !alias_proxy_) {
+    source_.fail(
+        alias_sign_.place, "expected '@' and a proxy, found 'aliases'",
+        "write it " + std::string(name.text) + " @ generic aliases " + std::string(alias_target_.first.text));
+  }
+  if (is_vulkan() && alias_proxy_) {
+    source_.fail(alias_proxy_->place, "proxies belong to PTX",
+                 "write it " + std::string(name.text) + " aliases " + std::string(alias_target_.first.text));
+  }
+  const bool generic = !alias_proxy_ || source_.one_of(*alias_proxy_, "proxy", known) == "generic";
+  if (name.text == alias_target_.first.text) {
+    source_.fail(name.place, in_quotes(name.text) + " is another name for itself");
+  }
+  if (find_location(name.text)) {
+    source_.fail(name.place, in_quotes(name.text) + " has memory already",
+                 "another name for a location is given before it is used, and once");
+  }
+  const std::size_t target = location(alias_target_.first, alias_target_.second);
+  if (program().locations[target].array > 1 ||
+      program().locations[target].name.find('[') != std::string::npos) {
+    source_.fail(alias_target_.first.place, "an array has no other name");
+  }
+  const std::size_t alias = location(name, reference_.bracketed);
+  initialised_.resize(program().locations.size(), false);
+  initialised_[alias] = true;
+  const Location& of = program().locations[target];
+  Location& fresh = program().locations[alias];
+  fresh.memory = of.memory >= 0 ? of.memory : static_cast<int>(target);
+  if (!generic) fresh.address = of.address >= 0 ? of.address : static_cast<int>(target);
+  fresh.initial_value = program().locations[static_cast<std::size_t>(fresh.memory)].initial_value;
+}
+
+void TestReader::check_ssw(const Word& brace) const {
+  if (is_vulkan() || is_strict()) return;
+  source_.fail(brace.place, "a second pair of braces belongs to tests in Vulkan",
+               "there it says which threads are ordered from outside: { ssw 0 1; }");
+}
+
+void TestReader::resolve_ssw() {
+  for (std::size_t i = 0; i + 1 < ssw_.size(); i += 2) {
+    const std::size_t first = thread_index(ssw_[i]);
+    const std::size_t second = thread_index(ssw_[i + 1]);
+    if (first == second) source_.fail(ssw_[i + 1].place, "a thread is not ordered before itself");
+    program().system_synchronizes.emplace_back(static_cast<int>(first), static_cast<int>(second));
+  }
 }
 
 void TestReader::end_initialisation() {
@@ -476,6 +539,12 @@ void TestReader::check_register_name(const Word& word) const {
 }
 
 void TestReader::finish_program() {
+  resolve_ssw();
+  // An alias may stand before the initial value of what it names.
+  for (Location& location : program().locations) {
+    if (location.memory < 0) continue;
+    location.initial_value = program().locations[static_cast<std::size_t>(location.memory)].initial_value;
+  }
   for (std::size_t t = 0; t < program().threads.size(); ++t) {
     if (insert_kernel_marks(program().threads[t])) move_claims(program(), static_cast<int>(t));
   }
@@ -584,8 +653,8 @@ ConditionTerm TestReader::resolve_register() {
   const std::size_t index = thread_index(*reference_.thread);
   Thread& thread = program().threads[index];
   auto known = find_register(thread, reference_.name.text);
-  // PTX declares no registers, and one that no instruction names is 0.
-  if (!known && dialect_ == Dialect::ptx && is_register_name(reference_.name.text)) {
+  // PTX and Vulkan declare no registers, and one that no instruction names is 0.
+  if (!known && (is_ptx() || is_vulkan()) && is_register_name(reference_.name.text)) {
     known = register_of(thread, reference_.name);
   }
   const std::pair<std::size_t, std::string> pointer{index, std::string(reference_.name.text)};
@@ -609,7 +678,8 @@ ConditionTerm TestReader::resolve_location() const {
   const int element = reference_.element ? source_.constant(*reference_.element) : 0;
   const std::string name = element_name(word.text, element);
   if (const auto known = find_location(name)) {
-    return {ConditionTerm::Kind::location, 0, -1, static_cast<int>(*known)};
+    const int memory = test_.program.locations[*known].memory;
+    return {ConditionTerm::Kind::location, 0, -1, memory >= 0 ? memory : static_cast<int>(*known)};
   }
   Names names;
   for (const Location& location : program().locations) names.push_back(location.name);

@@ -22,10 +22,10 @@
 
 namespace lockstep::litmus {
 
-enum class Dialect : std::uint8_t { hrf, ptx, opencl, c, launches };
+enum class Dialect : std::uint8_t { hrf, ptx, opencl, c, launches, vulkan };
 enum class ClaimKind : std::uint8_t { section, meeting, final_value };
 
-// "HRF", "PTX", "OPENCL", "C", "LAUNCHES".
+// "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN".
 const Names& dialect_names();
 
 constexpr int deepest_nesting = 200;
@@ -69,6 +69,10 @@ class TestReader {
   [[nodiscard]] bool is_launches() const { return dialect_ == Dialect::launches; }
   [[nodiscard]] bool is_program() const { return !is_launches(); }
   [[nodiscard]] bool is_kernels() const { return dialect_ == Dialect::opencl || dialect_ == Dialect::c; }
+  [[nodiscard]] bool is_ptx() const { return dialect_ == Dialect::ptx; }
+  [[nodiscard]] bool is_vulkan() const { return dialect_ == Dialect::vulkan; }
+  // A test of the public suites may have no name.
+  [[nodiscard]] bool may_have_no_name() const { return is_vulkan(); }
 
   // A test may leave the question out where it says what else is to be judged.
   [[nodiscard]] bool may_have_no_question() const {
@@ -107,8 +111,16 @@ class TestReader {
   void pointer_star(const Word& word) { pointer_ = word; }
   void initial_value(const Word& word) { initial_values_.push_back(source_.constant(word)); }
   void initial_address(const Word& word) { address_ = word; }
-  void proxy(const Word& word) const;
   void end_initialisation();
+
+  // "y @ generic aliases x": another name for the memory of x, at an address of its own where it is generic.
+  void alias_sign(const Word& word);
+  void alias_proxy(const Word& word) { alias_proxy_ = word; }
+  void alias_target(const Word& word, bool bracketed);
+  void end_alias();
+  // "ssw 0 1" in braces of their own: what the first thread does comes before what the second does.
+  void check_ssw(const Word& brace) const;
+  void ssw_thread(const Word& word) { ssw_.push_back(word); }
 
   void begin_block() { block_.clear(); }
   void block_member(const Word& word, bool bracketed);
@@ -194,6 +206,7 @@ class TestReader {
   void add_expectation();
   void add_expected_progress();
   void initialise_location();
+  void resolve_ssw();
   [[nodiscard]] bool is_same_again(std::size_t location) const;
   void check_register_name(const Word& word) const;
   void number_blocks();
@@ -236,6 +249,10 @@ class TestReader {
   bool plain_ = false;
   std::optional<Word> pointer_;
   std::optional<Word> address_;
+  Word alias_sign_;
+  std::optional<Word> alias_proxy_;
+  std::pair<Word, bool> alias_target_;
+  std::vector<Word> ssw_;  // pairs
   std::vector<std::int32_t> initial_values_;
   std::vector<bool> initialised_;
   std::vector<std::pair<std::size_t, std::string>> registers_initialised_;  // thread and name
@@ -260,7 +277,7 @@ class TestReader {
   [[nodiscard]] ConditionTerm constant_of(const LaunchTerm& term) const;
 };
 
-// The readers of columns (HRF, PTX), of kernels (OPENCL, C) and of launches.
+// The readers of columns (HRF, PTX, VULKAN), of kernels (OPENCL, C) and of launches.
 LitmusTest read_columns(const Source& source, Dialect dialect);
 LitmusTest read_kernels(const Source& source, Dialect dialect);
 LitmusTest read_launches(const Source& source);

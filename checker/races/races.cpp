@@ -12,6 +12,7 @@
 
 #include "checker/litmus/test.hpp"
 #include "checker/races/monitor.hpp"
+#include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"
 #include "spec/memory/sc.hpp"
 
@@ -342,6 +343,7 @@ bool RaceReport::inconclusive() const {
 }
 
 RaceReport analyse_races(const Program& program, const RaceOptions& options) {
+  refuse_for_models(program);
   RaceReport report;
   report.reason = relaxed_atomic_of(program);
   report.judged = report.reason.empty();

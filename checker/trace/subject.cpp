@@ -8,6 +8,7 @@
 
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/tags.hpp"
 
 namespace lockstep {
 
@@ -34,6 +35,7 @@ std::unique_ptr<Model> Subject::build() const {
 std::unique_ptr<ProgramModel> Subject::build_with_program() const {
   if (!system->runs_programs) throw BadInput(fmt::format("{} runs no programs", system->name));
   if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
+  refuse_for_models(*program);
   if (options.scheduler) return build_scheduled(*system, program, options);
   return system->build(program, options);
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -113,6 +114,7 @@ struct Instruction {
   // A waiting atomic (Dutu et al., 2020, IV.D): a load or RMW that is done again until it has read the value
   // expected, which is `a` of a load or compare_swap, `b` of another RMW. In between its thread may wait.
   bool waits = false;
+  std::uint32_t tags = 0;         // what models alone look at, as bits (checker/support/tags.hpp)
   std::int32_t location = -1;     // index into Program::locations, -1 where there is none
   std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
@@ -129,7 +131,9 @@ struct Placement {
   int wave = 0;  // distinct for every thread of a test
   int wg = 0;
   int agent = 0;
-  int kernel = -1;  // -1: not part of a sequence of kernels
+  int kernel = -1;        // -1: not part of a sequence of kernels
+  int subgroup = -1;      // within its work-group, and
+  int queue_family = -1;  // in Vulkan, for models alone
 };
 
 struct Thread {
@@ -149,6 +153,8 @@ struct Location {
   Region region = Region::global;  // local: each work-group has its own memory, this location lies in one
   bool atomic = true;              // false: its type admits plain accesses only
   int array = 1;                   // at the first location of an array: how many follow it, itself included
+  int memory = -1;   // another name: the location whose memory it names, too, -1: its own; for models alone
+  int address = -1;  // and the one whose generic address it has, -1: its own
 };
 
 // The places of a thread's code from `begin` on, before `end`. A thread is there from the moment at which it
@@ -201,6 +207,7 @@ struct Program {
   std::vector<Section> sections;
   std::vector<Rendezvous> meetings;
   std::vector<FinalValue> final_values;
+  std::vector<std::pair<int, int>> system_synchronizes;  // Vulkan: threads, the first before the second
 };
 
 // The value that a waiting atomic waits to read.
