@@ -20,9 +20,23 @@ namespace lockstep::cli {
 
 namespace {
 
+bool takes_launches(const SystemEntry& system) {
+  return system.build_launched != nullptr;
+}
+bool takes_tests(const SystemEntry& system) {
+  return system.runs_programs || takes_launches(system);
+}
+std::vector<std::string> all_that_take_tests() {
+  std::vector<std::string> names;
+  for (const SystemEntry& system : systems()) {
+    if (takes_tests(system)) names.emplace_back(system.name);
+  }
+  return names;
+}
+
 struct LitmusOptions {
   std::vector<std::string> paths;
-  std::vector<std::string> systems{"sc", "write-through", "quick-release", "cpcoh"};
+  std::vector<std::string> systems = all_that_take_tests();
   std::vector<std::string> models;                   // to run the tests under
   std::vector<std::string> against{"hrf-indirect"};  // to hold the systems against
   std::vector<std::string> include_path;
@@ -41,13 +55,6 @@ struct LitmusOptions {
   SystemChoice choice;
   LimitOptions limits;
 };
-
-bool takes_launches(const SystemEntry& system) {
-  return system.build_launched != nullptr;
-}
-bool takes_tests(const SystemEntry& system) {
-  return system.runs_programs || takes_launches(system);
-}
 
 std::vector<Subject> subjects(const std::vector<std::string>& names, const LitmusOptions& options) {
   std::vector<Subject> all;
