@@ -67,6 +67,8 @@ RuleEngine::RuleEngine(Lists lists, const PlainStates& states, Reductions reduct
   most_waiting_ = std::clamp<std::size_t>(first_cache_share / stride_, 1, 8);
   number_instances();
   find_segments();
+  local_ = of_urgency(Urgency::local);
+  links_ = of_urgency(Urgency::link);
   for (const auto* claims : {&lists_.assertions, &lists_.invariants}) {
     for (const auto& claim : *claims) invariant_names_.emplace_back(claim.name);
   }
@@ -107,9 +109,32 @@ void RuleEngine::find_segments() {
   if (at < lists_.rules.size()) segments_.push_back({at, lists_.rules.size(), -1});
 }
 
-template <class F>
-void RuleEngine::for_each_range(const void* state, F&& f) const {
+// Those stretches of the segments whose rules are of one urgency.
+std::vector<RuleEngine::Segment> RuleEngine::of_urgency(Urgency wanted) const {
+  const auto is_wanted = [&](std::size_t r) { return lists_.rules[r].rule.urgency == wanted; };
+  std::vector<Segment> chosen;
   for (const Segment& segment : segments_) {
+    if (segment.split >= 0) {
+      bool any = false;
+      for (std::size_t r = segment.first; r < segment.last; ++r) any = any || is_wanted(r);
+      if (any) chosen.push_back(segment);
+      continue;
+    }
+    for (std::size_t r = segment.first; r < segment.last; ++r) {
+      if (!is_wanted(r)) continue;
+      if (!chosen.empty() && chosen.back().split < 0 && chosen.back().last == r) {
+        ++chosen.back().last;
+      } else {
+        chosen.push_back({r, r + 1, -1});
+      }
+    }
+  }
+  return chosen;
+}
+
+template <class F>
+void RuleEngine::for_each_range(const std::vector<Segment>& segments, const void* state, F&& f) const {
+  for (const Segment& segment : segments) {
     if (segment.split < 0) {
       f(segment.first, segment.last);
       continue;
@@ -163,7 +188,7 @@ void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors&
 
   std::uint32_t* const enabled = out.scratch.numbers();
   std::uint32_t* end = enabled;
-  for_each_range(state, [&](std::size_t first, std::size_t last) {
+  for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
   });
 
@@ -238,7 +263,7 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     if (judges_invariants() && !std::all_of(lists_.invariants.begin(), lists_.invariants.end(), holds))
       return;
     std::uint32_t* end = enabled;
-    for_each_range(state, [&](std::size_t first, std::size_t last) {
+    for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
       for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
     });
     const auto fair = [&](std::uint32_t i) {
@@ -310,7 +335,7 @@ int RuleEngine::settle_local(void* state, Successors* out, Narration* narration)
     own.resize(members_.size() + 1);
     enabled = own.data();
   }
-  for_each_range(state, [&](std::size_t first, std::size_t last) {
+  for_each_range(local_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
       const RuleOf& rule = lists_.rules[r];
       if (rule.rule.urgency != Urgency::local || (rule.unseen && !reductions_.links)) continue;
@@ -338,7 +363,7 @@ bool RuleEngine::settle_link(void* state, Successors* out, Narration* narration)
     own.resize(members_.size() + 1);
     room = own.data();
   }
-  for_each_range(state, [&](std::size_t first, std::size_t last) {
+  for_each_range(links_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last && enabled < 2; ++r) {
       const RuleOf& rule = lists_.rules[r];
       if (rule.rule.urgency != Urgency::link) continue;

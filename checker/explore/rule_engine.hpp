@@ -106,8 +106,9 @@ class RuleEngine {
   [[nodiscard]] bool judges_invariants() const;
   void judge(const void* state, Successors& out) const;
   // Calls f(first rule, last rule) for the rules that may be enabled.
+  [[nodiscard]] std::vector<Segment> of_urgency(Urgency wanted) const;
   template <class F>
-  void for_each_range(const void* state, F&& f) const;
+  void for_each_range(const std::vector<Segment>& segments, const void* state, F&& f) const;
   std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* out) const;
   void finish(void* state, Successors* out, Narration* narration) const;
   void settle(void* state, Successors* out, Narration* narration) const;
@@ -136,6 +137,8 @@ class RuleEngine {
   std::vector<Members> members_;        // by instance
   std::vector<std::uint16_t> rule_of_;  // by instance
   std::vector<Segment> segments_;
+  std::vector<Segment> local_;  // what settling looks at
+  std::vector<Segment> links_;
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "checker/footprint/footprint.hpp"
@@ -59,7 +60,9 @@ class StubbornSets {
     bool is_constant;
     std::int64_t constant;
     Row row;
-    auto operator<=>(const AccessClass&) const = default;
+    [[nodiscard]] auto all() const { return std::tie(kind, location, is_constant, constant, row); }
+    bool operator==(const AccessClass& other) const { return all() == other.all(); }
+    bool operator<(const AccessClass& other) const { return all() < other.all(); }
   };
   struct ClassifiedAccess {
     std::uint32_t conflicts = 0;  // index into conflicts_

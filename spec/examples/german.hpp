@@ -196,7 +196,7 @@ struct Protocol {
           return s.current_request == Request::exclusive && s.current_node == MaybeNode(i) &&
                  s.node(i).grant == Grant::none && !s.exclusive_granted && alone;
         },
-        [=, this](State& s, Node i) {
+        [=](State& s, Node i) {
           s.node(i).grant = Grant::exclusive;
           s.node(i).grant_data = s.memory;
           s.node(i).sharer = true;

@@ -343,7 +343,7 @@ struct Buffers {
   template <class S, class Rules, class Hierarchy>
   void flush_rules(Rules& r, const Hierarchy& hierarchy) const {
     const auto flushes = [=, this](S& s, Cu c, Block b) { flush(hierarchy, s, c, b); };
-    const auto can_flush = [=, this](const S& s, Cu c, Block b) {
+    const auto can_flush = [=](const S& s, Cu c, Block b) {
       return present(s.front.lab(c, b)) && hierarchy.can_send(s, c);
     };
     // "When the LAB is full, we use an LRU replacement policy to determine which entry to evict. [...] as
@@ -376,7 +376,7 @@ struct Buffers {
         begins);
     r.rule(
         {.name = "LAB flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
-        [=, this](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); }, flushes);
+        [=](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); }, flushes);
     if (is(VariantName::checked)) {
       r.rule(
           {.name = "access flushes the line it hits", .unit = "LAB", .source = "ours"}, over(threads),

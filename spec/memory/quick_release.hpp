@@ -975,7 +975,7 @@ struct Protocol {
     // write-cache tags."
     r.rule(
         {.name = "load hits rL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
+        [=](const State& s, ThreadIx t) { return loads(s, t) && hits_read(s, t); },
         [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
         });
@@ -983,7 +983,7 @@ struct Protocol {
     // be satisfied fully by dirty bytes present in the write cache."
     r.rule(
         {.name = "load hits wL1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
+        [=](const State& s, ThreadIx t) { return loads(s, t) && !hits_read(s, t) && hits_write(s, t); },
         [=, this](State& s, ThreadIx t) {
           complete<K>(s.port(t), word_of(line1(s, t).data, s.port(t).request.word));
         });
@@ -1029,9 +1029,7 @@ struct Protocol {
     r.triggered(
         {.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::read && hits_read2(s, c, m);
-        },
+        [=](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
         [=, this](State& s, Cu c, const Up& m) {
           answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2);
         },
@@ -1039,7 +1037,7 @@ struct Protocol {
     r.triggered(
         {.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
+        [=](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
         },
         [=, this](State& s, Cu c, const Up& m) {
@@ -1087,7 +1085,7 @@ struct Protocol {
          .source = "4.3.1 Normal Read",
          .urgency = Urgency::link},
         over(agents), from_agent,
-        [=, this](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
+        [=](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
         [=, this](State& s, Agent, const Up& m) {
           answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory);
         },
@@ -1190,7 +1188,7 @@ struct Protocol {
          .urgency = Urgency::local},
         over(threads),
         [=, this](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
-        [=, this](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
+        [=](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
     r.rule(
         {.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local},
         over(threads),

@@ -419,7 +419,7 @@ struct Protocol {
     read_rules(r);
     r.rule(
         {.name = "fill reaches L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+        [=](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
         [=, this](State& s, ThreadIx t) {
           k.when(!s.read(t).stale1, [&] { install(s.l1(cu(t), s.port(t).request.block), s.read(t).data); });
           k.when(asks(s, t, Operation::load),
