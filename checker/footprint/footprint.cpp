@@ -501,7 +501,7 @@ class Grounder {
     const std::vector<Ground> fields = ground(rest, rest.size(), environment);
     TermId result = 0;
     for (std::size_t i = fields.size(); i-- > 0;) {
-      const std::string leaf = merged(fmt::format("{}({}).{}", queue, slot, fields[i].path));
+      const std::string leaf = merged(entry_place(queue, slot, fields[i].path));
       const TermId term = terms().intern({.op = is_head ? TermOp::head : TermOp::slot,
                                           .value = slot,
                                           .location = first,
@@ -510,6 +510,11 @@ class Grounder {
       result = i + 1 == fields.size() ? one : terms().choice(fields[i].condition, one, result);
     }
     return result;
+  }
+
+  // A scalar of an entry; an entry may be one itself.
+  static std::string entry_place(const std::string& queue, int slot, const std::string& scalar) {
+    return fmt::format("{}({}){}{}", queue, slot, scalar.empty() ? "" : ".", scalar);
   }
 
   // What is known of a scalar of a queue's entry; `is_first` where it is the entry that the guard looked at.
@@ -702,7 +707,7 @@ class Grounder {
         for (const auto& [name, value] : row) {
           std::vector<std::int64_t> values;
           if (may_be(value, values))
-            entry.emplace_back(place(merged(g.path + "(0)." + name)), std::move(values));
+            entry.emplace_back(place(merged(entry_place(g.path, 0, name))), std::move(values));
         }
         change(kind, first, 0, std::move(entry));
         for (std::size_t i = 0; i < Footprints::aspects; ++i)
