@@ -1,17 +1,25 @@
 // Footprints are what rules do, and stubborn sets, which rest on them alone, leave no outcome out and add
 // none: on every system, at every variant, with every fault, whatever is added later.
+#include "checker/footprint/footprint.hpp"
+
+#include <boost/describe.hpp>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "checker/explore/adaptor.hpp"
 #include "checker/explore/explorer.hpp"
+#include "checker/footprint/stubborn.hpp"
 #include "checker/footprint/terms.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/trace/subject.hpp"
+#include "spec/kernel/recorded.hpp"
 
 using namespace lockstep;
 
@@ -71,6 +79,52 @@ const std::vector<std::string> small_tests{
     "corr-agent",      "corr-wg",          "cowr-add-agent",           "mp-barrier-wg",
     "add-store-agent", "add-store-system", "kernel-write-read-agent",  "corr-host-reads",
     "corw-host",       "stale-barrier-wg", "rmw-after-own-store-agent"};
+
+struct UnitTag {
+  static constexpr std::string_view name = "unit";
+  static constexpr int capacity = 1;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+
+// Whether the first rule happens rests on what the second does, and on nothing else that either accesses.
+template <class K>
+struct Guarded {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  struct State {
+    Bool closed;
+    Bool passed;
+    Bool tried;
+    BOOST_DESCRIBE_CLASS(State, (), (closed, passed, tried), (), ())
+  };
+  K k;
+  [[nodiscard]] const K& kind() const { return k; }
+  void start(StartList<K, State>& s) const {
+    s.start(over(), [](State&) {});
+  }
+  void rules(RuleList<K, State>& r) const {
+    r.rule(
+        {.name = "passes", .unit = "toy"}, over(), [](const State& s) { return !s.closed && !s.passed; },
+        [](State& s) { s.passed = true; });
+    r.rule(
+        {.name = "closes", .unit = "toy"}, over(), [](const State& s) { return !s.tried; },
+        [](State& s) {
+          s.closed = true;
+          s.tried = true;
+        });
+  }
+  void invariants(InvariantList<K, State>&) const {}
+  void restore(State&) const {}
+  void normalise(State&) const {}
+  [[nodiscard]] auto proper_end(const State&) const {
+    if constexpr (requires { K::truth(Bool(true)); }) {
+      return true;
+    } else {
+      return Bool(true);
+    }
+  }
+};
 
 // States that a run may take are bounded by what they take.
 constexpr std::size_t full_bytes = std::size_t{24} << 20;
@@ -139,6 +193,37 @@ TEST_CASE("stubborn sets find fewer states than there are, without a mark in any
     const std::size_t full = explore_with(program, subject, Reductions::none(), false).states;
     CHECK(explore_with(program, subject, Reductions::derived(), false).states < full / 4);
   }
+}
+
+TEST_CASE("a set holds what may disable what is in it, though they share nothing but a guard") {
+  using Sizes = DynamicSizes<UnitTag>;
+  using Numbers = Guarded<Concrete<Sizes>>;
+  using Trees = Guarded<Recorded<Sizes>>;
+  recorded::WholeDescription whole;
+  const Trees trees{Recorded<Sizes>(Sizes{})};
+  recorded::describe_system(trees, trees.kind(), whole);
+  const auto ends = [&](bool reduced) {
+    CompiledModel<Numbers> model(Numbers{}, reduced ? Reductions::derived() : Reductions::none());
+    const auto initial = model.first_state();
+    if (reduced) {
+      model.reduce(std::make_shared<const footprint::StubbornSets>(
+          footprint::Footprints(whole, model.places()), model.engine().fair_instances(),
+          std::vector<footprint::TermId>{},
+          std::vector<const std::byte*>{reinterpret_cast<const std::byte*>(initial.get())}));
+      model.check_footprints(true);
+    }
+    std::set<std::vector<std::string>> found;
+    ExploreOptions options;
+    options.on_end = [&](const std::uint64_t* state) {
+      std::vector<std::string> values;
+      for (const auto& [path, value] : model.fields(state)) values.push_back(value);
+      found.insert(values);
+    };
+    REQUIRE(explore(model, options).verdict == Verdict::holds);
+    return found;
+  };
+  CHECK(ends(false).size() == 2);
+  CHECK(ends(true) == ends(false));
 }
 
 TEST_CASE("terms fold constants and sink negations") {
