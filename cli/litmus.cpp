@@ -396,11 +396,13 @@ Command add_litmus(CLI::App& lockstep) {
   CLI::Option* const without =
       add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
           ->type_name("R,R");
-  app->add_flag("--stubborn", options->stubborn,
-                "Reduce by stubborn sets alone, which follow from the rules' trees")
-      ->excludes(without);
+  CLI::Option* const stubborn =
+      app->add_flag("--stubborn", options->stubborn,
+                    "Reduce by stubborn sets alone, which follow from the rules' trees")
+          ->excludes(without);
   app->add_flag("--check-footprints", options->check_footprints,
-                "With --stubborn: hold the trees against the rules in every state, slowly");
+                "With --stubborn: hold the trees against the rules in every state, slowly")
+      ->needs(stubborn);
   app->add_option("--faults", options->faults_of, "Instead: which tests kill which faults of a system")
       ->type_name("SYSTEM");
   app->add_option("--trace", options->trace_folder, "Write each counterexample to a file in this folder")

@@ -6,7 +6,7 @@
 //   guard     atoms that must all hold, those that say which case it is among them
 //   accesses  what firing it reads and writes, each under the conditions on the way there
 // Footprints are over-approximations: a condition that rests on what the same action wrote before is left
-// out. `agrees` holds them against the rules themselves, state by state.
+// out. `difference` holds them against the rules themselves, state by state.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct Case {
 class Footprints {
  public:
   // `whole` was recorded at the sizes of the run; `places` are the scalars of the run's plain struct. Throws
-  // recorded::Unreadable with the construct where a tree cannot be read.
+  // std::logic_error with the construct or the field where a tree cannot be read.
   Footprints(const recorded::WholeDescription& whole, std::vector<Place> places);
 
   [[nodiscard]] const Terms& terms() const { return terms_; }
