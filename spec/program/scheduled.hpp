@@ -150,6 +150,7 @@ class ScheduledSystem {
             });
         held.action = ErasedAction<Erased>::template of<State>(
             [this, action = held.action, &sched, t, waits](State& s, const Member* m) {
+              static_cast<void>(this);  // which only schedulers that observe need
               action(&s, m);
               sched.issued(s.scheduler, t, waits);
               if constexpr (Sched::observes) {
@@ -176,6 +177,7 @@ class ScheduledSystem {
         seen.rule.urgency = Urgency::local;
         seen.action = ErasedAction<Erased>::template of<State>(
             [this, action = seen.action, &sched](State& s, const Member* m) {
+              static_cast<void>(sched);
               const ThreadIx i = K::template member<ThreadTag>(m[0]);
               const Value old = word_asked(s, i);
               action(&s, m);
