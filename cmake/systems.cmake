@@ -1,9 +1,9 @@
-# A system is a header: lockstep_add_system makes its translation units, one for each value kind, so that what is
-# explored is optimized and what only prints is not. They register themselves; nothing is edited to add one.
+# A system is a header: the build makes its translation units, one for each value kind, so that what is explored is
+# optimized and what only prints is not. They register themselves; nothing is edited to add one.
 
-# lockstep_add_system(<target> <header>): adds the units of one reading of the system to an OBJECT library.
-#   KIND      concrete, recorded or timed: cmake/systems/KIND.cpp.in
-# The header, relative to an include folder, names the namespace lockstep::<stem> that holds the struct Info.
+# lockstep_add_reading(<target> <kind> <header>): adds to an OBJECT library the unit that reads the header with one
+# kind: concrete, recorded or timed (cmake/systems/<kind>.cpp.in). The header, relative to an include folder, has a
+# namespace lockstep::<stem> with a struct Info.
 function(lockstep_add_reading target kind header)
   cmake_path(GET header STEM LOCKSTEP_SYSTEM)
   set(LOCKSTEP_SYSTEM_HEADER "${header}")
