@@ -462,8 +462,7 @@ class Symbolic {
     }
   }
 
-  // ---- as closures without types pass them (rules.hpp)
-  // -----------------------------------------------------
+  // ---- as closures without types pass them (rules.hpp) ----------------------------------------------------
 
   template <class Tag>
   static Ix<Tag> member(const Term& m) {

@@ -1430,8 +1430,7 @@ void Engine<Info>::set_memory() {
              m.l3_ways, cycles(m.l3_latency)});
 }
 
-// ---- what was counted
-// ---------------------------------------------------------------------------------------
+// ---- what was counted -------------------------------------------------------------------------------------
 
 template <class Info>
 Statistics Engine<Info>::statistics() const {

@@ -1310,8 +1310,7 @@ class Timed {
 
   static bool truth(const Bool& b) { return b.v; }
 
-  // ---- as closures without types pass them (spec/kernel/rules.hpp)
-  // -----------------------------------------
+  // ---- as closures without types pass them (spec/kernel/rules.hpp) ----------------------------------------
 
   struct Erased {
     using Member = std::uint32_t;

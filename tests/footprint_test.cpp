@@ -1,5 +1,6 @@
 // Footprints are what rules do, and stubborn sets, which rest on them alone, leave no outcome out and add
-// none: on every system, at every variant, with every fault, whatever is added later.
+// none: on every memory system at every variant, and on its default with every fault, whatever is added
+// later.
 #include "checker/footprint/footprint.hpp"
 
 #include <boost/describe.hpp>
@@ -131,7 +132,7 @@ constexpr std::size_t full_bytes = std::size_t{24} << 20;
 
 }  // namespace
 
-TEST_CASE("every footprint is what its rule does, on every system at every variant") {
+TEST_CASE("every footprint is what its rule does, on every memory system at every variant") {
   for (const SystemEntry& entry : systems()) {
     if (!entry.runs_programs) continue;
     for (const Variant& variant : entry.variants) {
@@ -145,7 +146,7 @@ TEST_CASE("every footprint is what its rule does, on every system at every varia
   }
 }
 
-TEST_CASE("stubborn sets keep the ends of every program, on every system at every variant") {
+TEST_CASE("stubborn sets keep the ends of small programs, on every memory system at every variant") {
   std::size_t compared = 0;
   for (const SystemEntry& entry : systems()) {
     if (!entry.runs_programs) continue;

@@ -67,8 +67,7 @@ struct Plain {
   static RmwFunction select(bool condition, RmwFunction a, RmwFunction b) { return condition ? a : b; }
 };
 
-// ---- programs from an alphabet
-// -----------------------------------------------------------------------------
+// ---- programs from an alphabet ----------------------------------------------------------------------------
 
 // One access of x, or an ordering point.
 struct Letter {
@@ -168,8 +167,7 @@ bool same_outcomes(const LitmusTest& test, const std::string& system) {
 
 }  // namespace
 
-// ---- runs of updates
-// ------------------------------------------------------------------------------------------
+// ---- runs of updates --------------------------------------------------------------------------------------
 
 TEST_CASE("a run of updates leaves what its updates leave one after the other") {
   const Plain k;
@@ -212,8 +210,7 @@ TEST_CASE("a run of updates leaves what its updates leave one after the other") 
   CHECK_FALSE(commutes(RmwFunction::compare_swap));
 }
 
-// ---- the suite
-// ------------------------------------------------------------------------------------------------
+// ---- the suite --------------------------------------------------------------------------------------------
 
 TEST_CASE("the LAB's suite shows what each of its tests expects, of every variant") {
   std::map<std::string, int> expectations;
@@ -286,8 +283,7 @@ TEST_CASE("each mistake in LAB is convicted by a test that LAB passes") {
   }
 }
 
-// ---- the rule, by exhaustion
-// --------------------------------------------------------------------------------------
+// ---- the rule, by exhaustion ------------------------------------------------------------------------------
 
 TEST_CASE("a thread alone is told from one without a LAB only if it breaks the rule") {
   std::size_t obeying = 0;
@@ -343,8 +339,7 @@ TEST_CASE("two threads that obey the rule have the outcomes that they have witho
   CHECK(obeying > 150);
 }
 
-// ---- clients
-// -----------------------------------------------------------------------------------------------------
+// ---- clients ----------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -241,8 +241,7 @@ TEST_CASE("in HRF-relaxed-direct a pair of unequal scopes is part of the closure
         RaceAnswer::race_free);
 }
 
-// ---- The two readings of synchronization order
-// -------------------------------------------------------------
+// ---- The two readings of synchronization order ------------------------------------------------------------
 
 TEST_CASE("the readings differ where a release is observed by an RMW that does not acquire") {
   // P1 knows from `a` that P0 has released, but acquires on `b`, which nobody ever writes.
@@ -348,8 +347,7 @@ TEST_CASE("a kernel's end comes before the next kernel's begin") {
             "x = 0;", " P0@wg 0,agent 0,kernel 0 | P1@wg 0,agent 1,kernel 0 ;\n" + columns)) == every_model);
 }
 
-// ---- Fences, and relaxed atomics
-// -----------------------------------------------------------------------------
+// ---- Fences, and relaxed atomics --------------------------------------------------------------------------
 
 TEST_CASE("DRF and HRF do not judge relaxed atomics, and say so; HRF-relaxed does") {
   const Program program =
@@ -420,8 +418,7 @@ TEST_CASE("an acquire fence acquires what was released when the thread read, not
         RaceAnswer::race_free);
 }
 
-// ---- Programs that never end, limits
-// -------------------------------------------------------------------------
+// ---- Programs that never end, limits ----------------------------------------------------------------------
 
 TEST_CASE("a program that never ends is judged in a finite space") {
   const std::string loop = R"( P0@wg 0,agent 0 | P1@wg 1,agent 0 ;
@@ -578,8 +575,7 @@ TEST_CASE("a monitor's sets survive packing, whatever words they straddle") {
   CHECK(straddling);
 }
 
-// ---- By the definition
-// ---------------------------------------------------------------------------------------
+// ---- By the definition ------------------------------------------------------------------------------------
 
 namespace {
 

@@ -126,8 +126,7 @@ class Folder {
 
 }  // namespace
 
-// ---- one test on one system
-// --------------------------------------------------------------------------------
+// ---- one test on one system -------------------------------------------------------------------------------
 
 TEST_CASE("SC reaches every interleaving's outcome and no other") {
   const auto test = from_text(R"(HRF sb
@@ -232,8 +231,7 @@ TEST_CASE("a wanted outcome is found with a shortest execution that replays, an 
       find_outcome(*test, subject_named("sc"), {}, [](const Outcome& outcome) { return outcome[0] == 7; }));
 }
 
-// ---- judging
-// -----------------------------------------------------------------------------------------------
+// ---- judging ----------------------------------------------------------------------------------------------
 
 TEST_CASE("a guarded message-passing test is race-free and obeyed") {
   const TestReport report =
@@ -322,8 +320,7 @@ exists (P1:r0 == 1)
   CHECK_THAT(other.findings[0].text, Catch::StartsWith("races under drf") && Catch::Contains("'st x, 1'"));
 }
 
-// ---- many tests
-// --------------------------------------------------------------------------------------------
+// ---- many tests -------------------------------------------------------------------------------------------
 
 TEST_CASE("reports come in the order of the tests, whatever ends first") {
   const LitmusTests tests{shipped("chain-wg-agent"), shipped("mp-agent"), shipped("sb-agent"),
@@ -397,8 +394,7 @@ TEST_CASE("jobs run once each, and an exception from one reaches the caller") {
                   BadInput);
 }
 
-// ---- faults
-// ------------------------------------------------------------------------------------------------
+// ---- faults -----------------------------------------------------------------------------------------------
 
 TEST_CASE("a fault is killed by a test that it breaks and alive where none does") {
   FaultOptions options;
@@ -442,8 +438,7 @@ TEST_CASE("a test that fails without the fault kills no fault") {
   CHECK(killed == 0);
 }
 
-// ---- reading tests
-// -----------------------------------------------------------------------------------------
+// ---- reading tests ----------------------------------------------------------------------------------------
 
 TEST_CASE("a file that cannot be read costs none of the others") {
   const Folder folder;
@@ -480,8 +475,7 @@ TEST_CASE("clients are left out of folders unless they are wanted") {
   CHECK(read_tests(std::vector{home + "/clients/ownership-agent.litmus"}, home).tests.size() == 1);
 }
 
-// ---- what is asked of systems
-// ------------------------------------------------------------------------------
+// ---- what is asked of systems -----------------------------------------------------------------------------
 
 TEST_CASE("options go to the systems that know them, and an unknown one is named with the nearest") {
   std::vector<Subject> subjects{subject_named("sc"), subject_named("quick-release")};
@@ -515,8 +509,7 @@ TEST_CASE("a size is a name, an equals sign and a positive number") {
   }
 }
 
-// ---- what is printed
-// ---------------------------------------------------------------------------------------
+// ---- what is printed --------------------------------------------------------------------------------------
 
 TEST_CASE("a test on a system is printed in herd's block") {
   const SystemRun run = run_on(*from_text(message_passing("")), "sc");
@@ -584,8 +577,7 @@ TEST_CASE("JSON holds what the text says, and the traces of findings replay from
   CHECK(replay(trace).difference.empty());
 }
 
-// ---- check
-// -------------------------------------------------------------------------------------------------
+// ---- check ------------------------------------------------------------------------------------------------
 
 TEST_CASE("check verifies German's protocol and finds each of its faults") {
   Subject german = subject_named("german");

@@ -75,8 +75,7 @@ std::string message_of(const std::function<void()>& act) {
 
 }  // namespace
 
-// ---- What is repaired
-// ----------------------------------------------------------------------------------------
+// ---- What is repaired -------------------------------------------------------------------------------------
 
 TEST_CASE("the default variant of every program keeps its claims, and every fair run of it ends") {
   for (const SyncProgram& program : sync_programs()) {
@@ -127,8 +126,7 @@ TEST_CASE("barriers keep everybody on every memory system") {
   CHECK(safety(built("g-cpusrb", "single-level"), "quick-release") == "holds");
 }
 
-// ---- What is printed
-// -----------------------------------------------------------------------------------------
+// ---- What is printed --------------------------------------------------------------------------------------
 
 TEST_CASE("as printed, a thread enters the semaphore without a permit") {
   CHECK(safety(built("spin-sem", "as-printed")) == too_many);
@@ -211,8 +209,7 @@ TEST_CASE("a work-group that reads its SM's number again after it has moved brea
         "trap");
 }
 
-// ---- Faults
-// --------------------------------------------------------------------------------------------------
+// ---- Faults -----------------------------------------------------------------------------------------------
 
 TEST_CASE("every fault of every program is found") {
   struct Conviction {
@@ -269,8 +266,7 @@ TEST_CASE("every fault of every program is found") {
   }
 }
 
-// ---- The catalogue
-// -------------------------------------------------------------------------------------------
+// ---- The catalogue ----------------------------------------------------------------------------------------
 
 TEST_CASE("a program is named after what differs from the standard") {
   CHECK(built("ticket-lock").name == "ticket-lock/default");
@@ -324,8 +320,7 @@ TEST_CASE("a program without its waiting atomics does the same") {
         "nobody has priority");
 }
 
-// ---- The suite
-// -----------------------------------------------------------------------------------------------
+// ---- The suite --------------------------------------------------------------------------------------------
 
 TEST_CASE("the files of litmus/sync are what the catalogue prints") {
   struct Shipped {

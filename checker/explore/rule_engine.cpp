@@ -309,8 +309,7 @@ void RuleEngine::initial(unsigned words, Successors& out) const {
   });
 }
 
-// ---- urgent rules, taken at once
-// ---------------------------------------------------------------------------
+// ---- urgent rules, taken at once --------------------------------------------------------------------------
 
 bool RuleEngine::unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const {
   return !rule.unseen || rule.unseen(state, members_[instance].data());

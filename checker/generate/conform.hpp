@@ -18,8 +18,7 @@
 
 namespace lockstep::generate {
 
-// ---- the tests worth running
-// --------------------------------------------------------------------------------
+// ---- the tests worth running ------------------------------------------------------------------------------
 
 struct SizeCounts {
   std::size_t generated = 0;
@@ -48,8 +47,7 @@ using OnConformProgress = std::function<void(const ConformProgress&)>;
 std::optional<Candidates> find_candidates(const GenerateOptions& options, const ConsistencyModel& model,
                                           const RunLimits& limits, const OnConformProgress& on_progress);
 
-// ---- running them
-// -------------------------------------------------------------------------------------------
+// ---- running them -----------------------------------------------------------------------------------------
 
 // A test that has to be named in a report.
 struct Notable {
@@ -126,8 +124,7 @@ int exit_status(const ConformReport& report);
 std::string conform_text(const ConformReport& report);
 nlohmann::json conform_json(const ConformReport& report);  // schema lockstep.conform/1
 
-// ---- faults
-// -------------------------------------------------------------------------------------------------
+// ---- faults -----------------------------------------------------------------------------------------------
 
 struct FaultKill {
   std::string fault;

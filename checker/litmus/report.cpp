@@ -27,8 +27,7 @@ std::string system_line(const SystemRun& run) {
   return text + "\n";
 }
 
-// ---- races and conformance
-// ---------------------------------------------------------------------------------
+// ---- races and conformance --------------------------------------------------------------------------------
 
 // "drf, hrf-direct", or "every model".
 std::string models_text(const std::vector<std::string>& models) {
@@ -133,8 +132,7 @@ std::string conformance_lines(const TestReport& report) {
   return text;
 }
 
-// ---- findings
-// ----------------------------------------------------------------------------------------------
+// ---- findings ---------------------------------------------------------------------------------------------
 
 std::string finding_line(const TestReport& report, const Finding& finding) {
   std::string text = report.test->name;
@@ -148,8 +146,7 @@ std::string finding_text(const TestReport& report, const Finding& finding) {
   return text;
 }
 
-// ---- the table
-// ---------------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------------------
 
 constexpr std::size_t least_name_width = 24;
 constexpr std::size_t gap = 2;

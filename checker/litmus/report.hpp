@@ -14,8 +14,7 @@ namespace lockstep {
 
 constexpr std::size_t page_width = 80;
 
-// ---- text
-// --------------------------------------------------------------------------------------------------
+// ---- text -------------------------------------------------------------------------------------------------
 
 // What herd prints of a test's outcomes; `answer` is Ok, No, or why there is none.
 std::string herd_states(const LitmusTest& test, std::span<const Outcome> outcomes, const Tally& tally,
@@ -63,8 +62,7 @@ std::string coverage_text(const RuleCoverage& coverage, bool by_name);
 std::string fault_table(const std::vector<FaultReport>& reports, std::string_view system,
                         const SuiteTotals& totals);
 
-// ---- JSON
-// --------------------------------------------------------------------------------------------------
+// ---- JSON -------------------------------------------------------------------------------------------------
 
 nlohmann::json outcome_json(const LitmusTest& test, const Outcome& outcome);
 nlohmann::json totals_json(const SuiteTotals& totals);

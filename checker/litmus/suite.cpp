@@ -21,8 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// ---- judging one test
-// --------------------------------------------------------------------------------------
+// ---- judging one test -------------------------------------------------------------------------------------
 
 bool is_reference(const Subject& subject) {
   return subject.system->name == "sc" && subject.options.faults.empty() && subject.options.sizes.empty();
@@ -212,8 +211,7 @@ class Judge {
   const RunLimits& limits_;
 };
 
-// ---- scheduling
-// --------------------------------------------------------------------------------------------
+// ---- scheduling -------------------------------------------------------------------------------------------
 
 class Suite {
  public:

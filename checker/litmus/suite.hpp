@@ -16,8 +16,7 @@
 
 namespace lockstep {
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------------------------------------
 
 using LitmusTests = std::vector<std::shared_ptr<const LitmusTest>>;
 
@@ -40,8 +39,7 @@ bool has_tag(const LitmusTest& test, std::string_view tag);
 // For what takes programs alone: throws BadInput where a sequence of launches was named.
 void refuse_launches(const SuiteFiles& files, const std::string& why);
 
-// ---- one test on all systems
-// -------------------------------------------------------------------------------
+// ---- one test on all systems ------------------------------------------------------------------------------
 
 // Whether a system owes a program SC outcomes under a model, and gives it them.
 enum class Standing : std::uint8_t {
@@ -100,8 +98,7 @@ struct TestReport {
 // is none.
 std::optional<Outcome> beyond_sc(const SystemRun& run, const SystemRun& sc);
 
-// ---- many tests
-// --------------------------------------------------------------------------------------------
+// ---- many tests -------------------------------------------------------------------------------------------
 
 struct SuiteProgress {
   std::size_t done = 0;  // runs

@@ -39,8 +39,7 @@ std::string_view end_word(TraceEnd end) {
   return {};
 }
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------------------
 
 std::string hex(const std::vector<std::uint64_t>& state) {
   std::string text;
@@ -70,8 +69,7 @@ std::string program_text(const Program& program) {
   return fmt::format("HRF {}\n{}{}forall (true)\n", name, print_claims(program), print_program(program));
 }
 
-// ---- reading
-// -----------------------------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------------------------------------
 
 // What json throws on a missing or mistyped field becomes a BadInput in parse_trace.
 std::vector<std::uint64_t> parse_hex(const std::string& text) {

@@ -436,8 +436,7 @@ class Concrete {
   // What an engine may do and a protocol may not: look at the truth of a Bool.
   static constexpr bool truth(Bool b) { return b.v; }
 
-  // ---- as closures without types pass them (rules.hpp)
-  // -----------------------------------------------------
+  // ---- as closures without types pass them (rules.hpp) ----------------------------------------------------
 
   template <class Tag>
   static constexpr Ix<Tag> member(std::uint8_t m) {

@@ -810,8 +810,7 @@ class Recorded {
     return Ix<Tag>(recorded::make(Op::parameter, type_of<Tag>(), {}, name));
   }
 
-  // ---- as closures without types pass them (rules.hpp)
-  // -----------------------------------------------------
+  // ---- as closures without types pass them (rules.hpp) ----------------------------------------------------
 
   template <class Tag>
   static Ix<Tag> member(const Expression& m) {

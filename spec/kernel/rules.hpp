@@ -73,8 +73,7 @@ constexpr Over<Tags...> over(Tags...) {
   return {};
 }
 
-// ---- closures without their types
-// --------------------------------------------------------------------------
+// ---- closures without their types -------------------------------------------------------------------------
 //
 // A kind K says in K::Erased how its values pass where a closure's own types are forgotten:
 //   Member   a member of some index type (K::member<Tag>(m) is the Ix<Tag>)

@@ -91,8 +91,7 @@ typename K::Value rmw_result(const K& k, const Request& request, const typename 
   return result;
 }
 
-// ---- Updates that commute
-// -------------------------------------------------------------------------------------
+// ---- Updates that commute ---------------------------------------------------------------------------------
 
 // A run of updates of one word by one function can be held as one value and performed at once. For `inc` and
 // `dec`, which have to be of one bound, it is their number beyond the first, counted modulo the bound plus
