@@ -12,47 +12,17 @@
 #include "checker/litmus/suite.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/trace/subject.hpp"
+#include "tests/ends.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-using Ends = std::set<std::vector<std::int32_t>>;
-
-// All final registers, then all final locations; one empty end stands for a deadlock.
-struct Explored {
-  Ends ends;
-  std::size_t states = 0;
-};
-
 Explored explore_with(const Program& program, Subject subject, const Reductions& reductions) {
-  subject.program = std::make_shared<const Program>(program);
   subject.options.reductions = reductions;
   subject.options.memory_observed = true;
-  const auto model = subject.build_with_program();
-  Explored explored;
-  ExploreOptions options;
-  options.invariants = false;
-  options.on_end = [&](const std::uint64_t* state) {
-    std::vector<std::int32_t> end;
-    for (std::size_t t = 0; t < program.threads.size(); ++t) {
-      for (std::size_t r = 0; r < program.threads[t].registers.size(); ++r) {
-        end.push_back(model->final_register(state, static_cast<int>(t), static_cast<int>(r)));
-      }
-    }
-    for (std::size_t l = 0; l < program.locations.size(); ++l) {
-      end.push_back(model->final_location(state, static_cast<int>(l)));
-    }
-    explored.ends.insert(std::move(end));
-  };
-  ExploreResult result = explore(*model, options);
-  if (result.verdict == Verdict::deadlock) {
-    explored.ends.insert(std::vector<std::int32_t>{});
-    options.deadlocks = false;
-    result = explore(*model, options);
-  }
-  REQUIRE(result.verdict == Verdict::holds);
-  explored.states = result.states;
+  Explored explored = explore_ends(program, std::move(subject));
+  REQUIRE(explored.complete);
   return explored;
 }
 
