@@ -27,19 +27,13 @@ struct Family {
   Texts orders;
 };
 
-// Which of the requests the client makes; updates where they are watched (OpenSystem::allowed).
-bool issued(const RequestShape& shape, Watch watch) {
-  if (shape.order != Order::comm) return true;
-  return watch == Watch::sum || (watch == Watch::parity && shape.function == RmwFunction::bit_xor);
-}
-
 }  // namespace
 
 std::string client_text(Watch watch, symbolic::Words words) {
   std::vector<Family> families;
   Texts scopes;
   for (const RequestShape& shape : request_shapes) {
-    if (!issued(shape, watch)) continue;
+    if (!is_issued(shape, watch)) continue;
     const bool rmw = shape.operation == Operation::rmw;
     const std::string operation = rmw ? name_of(shape.function) : name_of(shape.operation);
     auto family = std::find_if(families.begin(), families.end(),

@@ -95,6 +95,19 @@ using ClientSizes = typename ClientSizesOf<typename Info::template Sizes<Capacit
 // value can be told wherever it has been copied to; or nobody writes it but by updates that commute.
 enum class Watch : std::uint8_t { nothing, first_word, sum, parity };
 
+constexpr bool watches_updates(Watch watch) {
+  return watch == Watch::sum || watch == Watch::parity;
+}
+constexpr RmwFunction updated_by(Watch watch) {
+  return watch == Watch::sum ? RmwFunction::add : RmwFunction::bit_xor;
+}
+// Whether the client makes requests of that shape at all: updates only where they are watched, and where a
+// parity is, only those that keep it one.
+constexpr bool is_issued(const RequestShape& asked, Watch watch) {
+  return asked.order != Order::comm ||
+         (watches_updates(watch) && (watch != Watch::parity || asked.function == updated_by(watch)));
+}
+
 template <class Info, class K>
 class OpenSystem {
  public:
@@ -133,10 +146,8 @@ class OpenSystem {
   [[nodiscard]] static Block watched_block() { return K::template constant<BlockTag>(0); }
   [[nodiscard]] static Word watched_word() { return K::template constant<WordTag>(0); }
 
-  [[nodiscard]] bool watches_updates() const { return watch_ == Watch::sum || watch_ == Watch::parity; }
-  [[nodiscard]] RmwFunction updated_by() const {
-    return watch_ == Watch::sum ? RmwFunction::add : RmwFunction::bit_xor;
-  }
+  [[nodiscard]] bool watches_updates() const { return lockstep::watches_updates(watch_); }
+  [[nodiscard]] RmwFunction updated_by() const { return lockstep::updated_by(watch_); }
 
   // Everything is at its default: memory holds zeros.
   void start(StartList<K, State>& s) const {
@@ -199,8 +210,7 @@ class OpenSystem {
     each_shape(shape, [&](const Bool& is, const RequestShape& asked) {
       const bool update = asked.order == Order::comm;
       const bool same = update && asked.function == updated_by();
-      const bool bounded = watch_ != Watch::parity || same;
-      if (!update || (watches_updates() && bounded)) issued = issued || is;
+      if (is_issued(asked, watch_)) issued = issued || is;
       if (same || asked.operation == Operation::load || asked.operation == Operation::fence)
         kept = kept || is;
       if (asked.operation == Operation::fence) fence = fence || is;
