@@ -75,7 +75,7 @@ class CompiledModel : public Base, private PlainStates {
   }
   void initial(Successors& out) const override { engine_.initial(words(), out); }
   void expand(const std::uint64_t* words_in, Successors& out) const override {
-    engine_.expand(words_in, words(), out);
+    engine_.expand(words_in, out);
   }
   [[nodiscard]] bool proper_end(const std::uint64_t* words_in) const override {
     return system_.proper_end(load(words_in));

@@ -157,6 +157,11 @@ void RuleEngine::prepare(Successors& out) const {
   out.scratch.reserve(stride_ * (1 + most_waiting_), 2 * (members_.size() + 1));
 }
 
+// The second half: the first lists what the state that is expanded has enabled.
+std::uint32_t* RuleEngine::room_for_enabled(Successors& out) const {
+  return out.scratch.numbers() + members_.size() + 1;
+}
+
 // Reductions other than local ones may pass over states, or change fields that only invariants look at.
 bool RuleEngine::judges_invariants() const {
   return !reductions_.links && !reductions_.dead && !reductions_.defer && !reductions_.stubborn;
@@ -178,7 +183,7 @@ void RuleEngine::judge(const void* state, Successors& out) const {
   if (all_hold(lists_.assertions) && judges_invariants()) all_hold(lists_.invariants);
 }
 
-void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors& out) const {
+void RuleEngine::expand(const std::uint64_t* packed, Successors& out) const {
   prepare(out);
   std::byte* const state = out.scratch.bytes();
   std::byte* const waiting = state + stride_;
@@ -212,11 +217,10 @@ void RuleEngine::expand(const std::uint64_t* packed, unsigned words, Successors&
     rule.action(after, members_[*at].data());
     out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
     ++out.fired[number];
-    finish(after, &out, nullptr);
+    finish(after, out);
     if (++count == most_waiting_) pack_waiting();
   }
   if (count > 0) pack_waiting();
-  static_cast<void>(words);
 }
 
 // Holds every instance's footprint against the instance itself.
@@ -256,7 +260,7 @@ std::vector<bool> RuleEngine::fair_instances() const {
 void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration) const {
   constexpr int longest = 64;
   constexpr Members none{};
-  std::uint32_t* const enabled = out.scratch.numbers() + members_.size() + 1;
+  std::uint32_t* const enabled = room_for_enabled(out);
   for (int i = 0; i < longest; ++i) {
     const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
     if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
@@ -271,16 +275,21 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     };
     if (!std::any_of(enabled, end, fair)) return;
     if (choose(state, enabled, static_cast<std::size_t>(end - enabled), out) != 1) return;
-    fire(*enabled, state, narration == nullptr ? &out : nullptr, narration);
+    fire(*enabled, state, out, narration);
   }
 }
 
-void RuleEngine::finish(void* state, Successors* out, Narration* narration) const {
+// What is taken at once after a firing, told where that is asked for.
+void RuleEngine::go_on(std::byte* state, Successors& room, Narration* narration) const {
   if (stubborn_) {
-    follow(static_cast<std::byte*>(state), *out, narration);
+    follow(state, room, narration);
   } else {
-    settle(state, out, narration);
+    settle(state, room, narration);
   }
+}
+
+void RuleEngine::finish(std::byte* state, Successors& out) const {
+  go_on(state, out, nullptr);
   if (reductions_.dead) states_.normalise_state(state);
 }
 
@@ -301,7 +310,7 @@ void RuleEngine::initial(unsigned words, Successors& out) const {
     const auto& start = lists_.starts[i];
     states_.construct(state);
     start.action(state, chosen.data());
-    finish(state, &out, nullptr);
+    finish(state, out);
     std::uint64_t* const packed = out.add(
         Firing{static_cast<std::uint16_t>(i), static_cast<std::uint8_t>(start.parameters.size()), chosen});
     packed[words - 1] = 0;
@@ -315,25 +324,18 @@ bool RuleEngine::unseen(const RuleOf& rule, std::uint32_t instance, const void* 
   return !rule.unseen || rule.unseen(state, members_[instance].data());
 }
 
-void RuleEngine::fire(std::uint32_t instance, void* state, Successors* out, Narration* narration) const {
+void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
   const RuleOf& rule = lists_.rules[rule_of_[instance]];
   rule.action(state, members_[instance].data());
-  if (out != nullptr) ++out->fired[rule_of_[instance]];
+  ++out.fired[rule_of_[instance]];
   if (narration != nullptr)
     narration->record(state, rule.rule, parameters_text(rule.parameters, members_[instance]));
 }
 
 // Fires every enabled local rule once; returns how many there were.
-int RuleEngine::settle_local(void* state, Successors* out, Narration* narration) const {
+int RuleEngine::settle_local(void* state, Successors& out, Narration* narration) const {
   int fired = 0;
-  std::vector<std::uint32_t> own;
-  std::uint32_t* enabled;
-  if (out != nullptr) {
-    enabled = out->scratch.numbers() + members_.size() + 1;
-  } else {
-    own.resize(members_.size() + 1);
-    enabled = own.data();
-  }
+  std::uint32_t* const enabled = room_for_enabled(out);
   for_each_range(local_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
       const RuleOf& rule = lists_.rules[r];
@@ -351,17 +353,10 @@ int RuleEngine::settle_local(void* state, Successors* out, Narration* narration)
 }
 
 // Fires the one enabled link, if there is no choice between two.
-bool RuleEngine::settle_link(void* state, Successors* out, Narration* narration) const {
+bool RuleEngine::settle_link(void* state, Successors& out, Narration* narration) const {
   int enabled = 0;
   std::uint32_t only = 0;
-  std::vector<std::uint32_t> own;
-  std::uint32_t* room;
-  if (out != nullptr) {
-    room = out->scratch.numbers() + members_.size() + 1;
-  } else {
-    own.resize(members_.size() + 1);
-    room = own.data();
-  }
+  std::uint32_t* const room = room_for_enabled(out);
   for_each_range(links_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last && enabled < 2; ++r) {
       const RuleOf& rule = lists_.rules[r];
@@ -381,7 +376,7 @@ bool RuleEngine::settle_link(void* state, Successors* out, Narration* narration)
 
 // Takes urgent rules until none is enabled. The bound keeps a program's loop without memory operations from
 // holding up the run: what is left over is explored like any other rule.
-void RuleEngine::settle(void* state, Successors* out, Narration* narration) const {
+void RuleEngine::settle(void* state, Successors& out, Narration* narration) const {
   if (!reductions_.local && !reductions_.links) return;
   for (int round = 0; round < 256; ++round) {
     if (reductions_.local && settle_local(state, out, narration) > 0) continue;
@@ -399,18 +394,9 @@ std::string RuleEngine::parameters_text(const std::vector<RuleParameter<Concrete
   return text;
 }
 
-// What finish does, told.
-void RuleEngine::go_on(std::byte* state, Successors& room, Narration& narration) const {
-  if (stubborn_) {
-    follow(state, room, &narration);
-  } else {
-    settle(state, nullptr, &narration);
-  }
-}
-
 std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const Firing& firing) const {
   Successors room;
-  room.scratch.reserve(stride_, 2 * (members_.size() + 1));
+  prepare(room);
   std::byte* const state = room.scratch.bytes();
   states_.unpack_state(packed, state);
   Narration narration{*this, states_.fields_of_state(state), {}};
@@ -418,16 +404,16 @@ std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const
   for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
     if (members_[i] != firing.parameters || !lists_.rules[firing.rule].guard(state, members_[i].data()))
       continue;
-    fire(i, state, nullptr, &narration);
+    fire(i, state, room, &narration);
     break;
   }
-  go_on(state, room, narration);
+  go_on(state, room, &narration);
   return std::move(narration.steps);
 }
 
 std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
   Successors room;
-  room.scratch.reserve(stride_, 2 * (members_.size() + 1));
+  prepare(room);
   std::byte* const state = room.scratch.bytes();
   Narration narration{*this, {}, {}};
   std::size_t seen = 0;
@@ -439,7 +425,7 @@ std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
     start.action(state, chosen.data());
     narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""},
                      parameters_text(start.parameters, chosen));
-    go_on(state, room, narration);
+    go_on(state, room, &narration);
   });
   return std::move(narration.steps);
 }

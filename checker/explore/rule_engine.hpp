@@ -80,7 +80,7 @@ class RuleEngine {
   [[nodiscard]] std::vector<bool> fair_instances() const;
 
   void initial(unsigned words, Successors& out) const;
-  void expand(const std::uint64_t* packed, unsigned words, Successors& out) const;
+  void expand(const std::uint64_t* packed, Successors& out) const;
   [[nodiscard]] std::vector<NarratedStep> narrate(const std::uint64_t* packed, const Firing& firing) const;
   [[nodiscard]] std::vector<NarratedStep> narrate_initial(std::size_t index) const;
 
@@ -110,17 +110,18 @@ class RuleEngine {
   template <class F>
   void for_each_range(const std::vector<Segment>& segments, const void* state, F&& f) const;
   std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* out) const;
-  void finish(void* state, Successors* out, Narration* narration) const;
-  void settle(void* state, Successors* out, Narration* narration) const;
-  void go_on(std::byte* state, Successors& room, Narration& narration) const;
+  [[nodiscard]] std::uint32_t* room_for_enabled(Successors& out) const;
+  void finish(std::byte* state, Successors& out) const;
+  void go_on(std::byte* state, Successors& room, Narration* narration) const;
+  void settle(void* state, Successors& out, Narration* narration) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
   [[nodiscard]] std::size_t choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
                                    Successors& out) const;
-  int settle_local(void* state, Successors* out, Narration* narration) const;
-  bool settle_link(void* state, Successors* out, Narration* narration) const;
-  void fire(std::uint32_t instance, void* state, Successors* out, Narration* narration) const;
+  int settle_local(void* state, Successors& out, Narration* narration) const;
+  bool settle_link(void* state, Successors& out, Narration* narration) const;
+  void fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const;
   [[nodiscard]] bool unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const;
   [[nodiscard]] std::string parameters_text(const std::vector<RuleParameter<ConcreteErased>>& parameters,
                                             const Members& members) const;

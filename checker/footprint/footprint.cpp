@@ -641,7 +641,6 @@ class Grounder {
     Access a;
     a.kind = kind;
     a.location = where;
-    a.value = value;
     a.row = std::move(row);
     if (kind == AccessKind::write && terms().is_constant(value)) {
       a.is_constant = true;
@@ -818,8 +817,6 @@ Footprints::Footprints(const recorded::WholeDescription& whole, std::vector<Plac
   grounder.note_places();
   for (const recorded::RecordedInvariant& claim : whole.assertions)
     assertions_.push_back(grounder.read_claim(claim.predicate));
-  for (const recorded::RecordedInvariant& claim : whole.invariants)
-    invariants_.push_back(grounder.read_claim(claim.predicate));
 }
 
 std::vector<Location> Footprints::reads_of(TermId id) const {

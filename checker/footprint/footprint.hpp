@@ -31,7 +31,7 @@ struct Access {
   AccessKind kind = AccessKind::read;
   bool of_condition = false;  // reads what the condition of some change rests on, where its others hold
   Location location = 0;
-  TermId value = 0;          // of a write: what is written, as it was before the action
+
   bool is_constant = false;  // of a write: the value is one
   std::int64_t constant = 0;
   std::vector<TermId> conditions;  // sorted atoms; all hold where the access takes place
@@ -58,12 +58,12 @@ class Footprints {
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> cases_of(std::uint32_t instance) const {
     return {first_case_[instance], first_case_[instance + 1]};
   }
-  [[nodiscard]] std::size_t instances() const { return first_case_.size() - 1; }
+
   [[nodiscard]] std::size_t locations() const { return location_names_.size(); }
-  [[nodiscard]] const std::string& location_name(Location l) const { return location_names_[l]; }
-  // What the system claims, as terms.
+
+  // What the program asserts, as terms.
   [[nodiscard]] const std::vector<TermId>& assertions() const { return assertions_; }
-  [[nodiscard]] const std::vector<TermId>& invariants() const { return invariants_; }
+
   // What a term's value rests on.
   [[nodiscard]] std::vector<Location> reads_of(TermId term) const;
   // Aspects of a queue, next to each other: whether it is empty, whether it is full, its head, its entries.
@@ -87,7 +87,7 @@ class Footprints {
   std::vector<Case> cases_;
   std::vector<std::uint32_t> first_case_{0};
   std::vector<TermId> assertions_;
-  std::vector<TermId> invariants_;
+
   std::vector<std::string> location_names_;
   std::vector<Location> location_of_;  // by place: where it is accessed, of a queue its first
   std::vector<std::int8_t> queue_;     // by location: its aspect, -1 of a scalar

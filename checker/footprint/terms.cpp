@@ -89,7 +89,6 @@ TermId Terms::binary(TermOp op, TermId a, TermId b) {
   if (a == b && (op == TermOp::not_equal || op == TermOp::less)) return constant(0);
   // Constants stand on the right of what does not mind.
   if ((op == TermOp::equal || op == TermOp::not_equal) && is_constant(a)) std::swap(a, b);
-  // A truth value compared with a constant is itself or its negation.
   return intern({.op = op, .a = a, .b = b});
 }
 

@@ -15,9 +15,7 @@ recorded::Description describe_closed(const SystemOptions& options) {
   using K = Recorded<typename Info::template Sizes<FullCapacities>>;
   using Protocol = typename Info::template Closed<K>;
   const SystemEntry& self = find_system(Info::name);
-  typename Info::template Sizes<FullCapacities> sizes;
-  Info::default_sizes(sizes, variant_index(self, options.variant));
-  apply_sizes(sizes, options, [](auto) { return false; });
+  const auto sizes = closed_sizes<Info>(self, options);
   recorded::Description description;
   const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{});
   recorded::describe_rules<K, typename Protocol::State>(protocol, protocol.kind(), description);
@@ -32,9 +30,7 @@ recorded::WholeDescription describe_closed_system(const SystemOptions& options) 
   using K = Recorded<typename Info::template Sizes<FullCapacities>>;
   using Protocol = typename Info::template Closed<K>;
   const SystemEntry& self = find_system(Info::name);
-  typename Info::template Sizes<FullCapacities> sizes;
-  Info::default_sizes(sizes, variant_index(self, options.variant));
-  apply_sizes(sizes, options, [](auto) { return false; });
+  const auto sizes = closed_sizes<Info>(self, options);
   recorded::WholeDescription whole;
   const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{&whole.functions});
   for (recorded::RigidFunction& function : whole.functions)

@@ -50,6 +50,16 @@ struct PlaceByName {
   }
 };
 
+// The sizes of a run: the variant's, or what the user asks for.
+template <class Info>
+typename Info::template Sizes<FullCapacities> closed_sizes(const SystemEntry& self,
+                                                           const SystemOptions& options) {
+  typename Info::template Sizes<FullCapacities> sizes;
+  Info::default_sizes(sizes, variant_index(self, options.variant));
+  apply_sizes(sizes, options, [](auto) { return false; });
+  return sizes;
+}
+
 // The size of the index type of that name.
 template <class Sizes>
 int extent_of(Sizes sizes, std::string_view name) {
@@ -119,9 +129,7 @@ SystemEntry closed_system_entry() {
   entry.sizes = describe_sizes<Info>();
   entry.build_closed = [](const SystemOptions& options) -> std::unique_ptr<Model> {
     const SystemEntry& self = find_system(Info::name);
-    typename Info::template Sizes<FullCapacities> sizes;
-    Info::default_sizes(sizes, variant_index(self, options.variant));
-    apply_sizes(sizes, options, [](auto) { return false; });
+    const auto sizes = closed_sizes<Info>(self, options);
     if constexpr (compiles_small_states) {
       typename Info::template Sizes<CapacitiesAtMost<4>> small;
       if (fits(sizes, small)) return closed_model<Info>(small, self, options);

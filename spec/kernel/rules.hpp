@@ -83,9 +83,37 @@ constexpr Over<Tags...> over(Tags...) {
 
 inline constexpr std::size_t max_parameters = 4;
 
+// A closure whose type is forgotten, and where in a state what it looks at begins.
+template <class Derived>
+class ErasedClosure {
+ public:
+  explicit operator bool() const { return closure_ != nullptr; }
+  // The same on a larger state, of which its own is the part at `offset` bytes.
+  [[nodiscard]] Derived within(std::size_t offset) const {
+    Derived whole = static_cast<const Derived&>(*this);
+    whole.ErasedClosure::offset_ += offset;
+    return whole;
+  }
+
+ protected:
+  template <class F>
+  void hold(F f) {
+    closure_ = std::make_shared<const F>(std::move(f));
+  }
+  [[nodiscard]] const void* closure() const { return closure_.get(); }
+  [[nodiscard]] const void* at(const void* state) const {
+    return static_cast<const std::byte*>(state) + offset_;
+  }
+  [[nodiscard]] void* at(void* state) const { return static_cast<std::byte*>(state) + offset_; }
+
+ private:
+  std::shared_ptr<const void> closure_;
+  std::size_t offset_ = 0;
+};
+
 // A predicate on a state, over members of index types.
 template <class Erased>
-class ErasedGuard {
+class ErasedGuard : public ErasedClosure<ErasedGuard<Erased>> {
  public:
   using Member = typename Erased::Member;
   using Truth = typename Erased::Truth;
@@ -96,7 +124,7 @@ class ErasedGuard {
   template <class K, class State, class F>
   static ErasedGuard of(F f) {
     ErasedGuard guard;
-    guard.closure_ = std::make_shared<const F>(std::move(f));
+    guard.hold(std::move(f));
     if constexpr (Erased::decides) {
       guard.scan_ = [](const void* closure, const void* state, const Members* instances, std::uint32_t first,
                        std::uint32_t count, std::uint32_t* out) {
@@ -115,48 +143,34 @@ class ErasedGuard {
     }
     return guard;
   }
-  explicit operator bool() const { return closure_ != nullptr; }
-
   [[nodiscard]] Truth operator()(const void* state, const Member* members) const requires(!Erased::decides) {
-    return holds_(closure_.get(), at(state), members);
+    return holds_(this->closure(), this->at(state), members);
   }
   // `members` as many as a rule may have.
   [[nodiscard]] bool operator()(const void* state, const Member* members) const requires(Erased::decides) {
     Members one;
     std::copy_n(members, max_parameters, one.begin());
     std::uint32_t found;
-    return scan_(closure_.get(), at(state), &one, 0, 1, &found) != &found;
+    return scan_(this->closure(), this->at(state), &one, 0, 1, &found) != &found;
   }
   // Writes first + i for each of `count` instances i for which it holds; returns the end of what it wrote.
   // There has to be room for one more than are written.
   std::uint32_t* scan(const void* state, const Members* instances, std::uint32_t first, std::uint32_t count,
                       std::uint32_t* out) const requires(Erased::decides) {
-    return scan_(closure_.get(), at(state), instances, first, count, out);
-  }
-  // The same predicate on a larger state, of which its own is the part at `offset` bytes.
-  [[nodiscard]] ErasedGuard within(std::size_t offset) const {
-    ErasedGuard whole = *this;
-    whole.offset_ += offset;
-    return whole;
+    return scan_(this->closure(), this->at(state), instances, first, count, out);
   }
 
  private:
-  [[nodiscard]] const void* at(const void* state) const {
-    return static_cast<const std::byte*>(state) + offset_;
-  }
-
   using Scan = std::uint32_t* (*)(const void*, const void*, const Members*, std::uint32_t, std::uint32_t,
                                   std::uint32_t*);
   using Holds = Truth (*)(const void*, const void*, const Member*);
-  std::shared_ptr<const void> closure_;
-  std::size_t offset_ = 0;
   std::conditional_t<Erased::decides, Scan, std::nullptr_t> scan_{};
   std::conditional_t<Erased::decides, std::nullptr_t, Holds> holds_{};
 };
 
 // What is done to a state, over members of index types.
 template <class Erased>
-class ErasedAction {
+class ErasedAction : public ErasedClosure<ErasedAction<Erased>> {
  public:
   using Member = typename Erased::Member;
 
@@ -164,30 +178,23 @@ class ErasedAction {
   template <class State, class F>
   static ErasedAction of(F f) {
     ErasedAction action;
-    action.closure_ = std::make_shared<const F>(std::move(f));
+    action.hold(std::move(f));
     action.act_ = [](const void* closure, void* state, const Member* members) {
       (*static_cast<const F*>(closure))(*static_cast<State*>(state), members);
     };
     return action;
   }
   void operator()(void* state, const Member* members) const {
-    act_(closure_.get(), static_cast<std::byte*>(state) + offset_, members);
-  }
-  [[nodiscard]] ErasedAction within(std::size_t offset) const {
-    ErasedAction whole = *this;
-    whole.offset_ += offset;
-    return whole;
+    act_(this->closure(), this->at(state), members);
   }
 
  private:
-  std::shared_ptr<const void> closure_;
-  std::size_t offset_ = 0;
   void (*act_)(const void*, void*, const Member*) = nullptr;
 };
 
 // The channel whose head a rule consumes, for kinds that want to know (K::Erased::Channel).
 template <class Erased>
-class ErasedChannel {
+class ErasedChannel : public ErasedClosure<ErasedChannel<Erased>> {
  public:
   using Member = typename Erased::Member;
   using Channel = typename Erased::Channel;
@@ -195,25 +202,17 @@ class ErasedChannel {
   template <class K, class State, class F>
   static ErasedChannel of(F f) {
     ErasedChannel channel;
-    channel.closure_ = std::make_shared<const F>(std::move(f));
+    channel.hold(std::move(f));
     channel.which_ = [](const void* closure, void* state, const Member* members) -> Channel {
       return K::channel((*static_cast<const F*>(closure))(*static_cast<State*>(state), members));
     };
     return channel;
   }
-  explicit operator bool() const { return closure_ != nullptr; }
   [[nodiscard]] Channel operator()(void* state, const Member* members) const {
-    return which_(closure_.get(), static_cast<std::byte*>(state) + offset_, members);
-  }
-  [[nodiscard]] ErasedChannel within(std::size_t offset) const {
-    ErasedChannel whole = *this;
-    whole.offset_ += offset;
-    return whole;
+    return which_(this->closure(), this->at(state), members);
   }
 
  private:
-  std::shared_ptr<const void> closure_;
-  std::size_t offset_ = 0;
   Channel (*which_)(const void*, void*, const Member*) = nullptr;
 };
 
@@ -234,7 +233,6 @@ struct RuleValue {
   ErasedChannel<Erased> trigger;  // of a triggered rule
   ErasedGuard<Erased> unseen;     // none: everywhere
   ErasedGuard<Erased> matters;    // of a deferrable rule
-  bool triggered = false;
 
   [[nodiscard]] RuleValue within(std::size_t offset) const {
     RuleValue whole = *this;
@@ -248,30 +246,21 @@ struct RuleValue {
 };
 
 // A small number read off a state, for kinds that decide.
-class ErasedCounter {
+class ErasedCounter : public ErasedClosure<ErasedCounter> {
  public:
   ErasedCounter() = default;
   template <class K, class State, class F>
   static ErasedCounter of(F f) {
     ErasedCounter counter;
-    counter.closure_ = std::make_shared<const F>(std::move(f));
+    counter.hold(std::move(f));
     counter.value_ = [](const void* closure, const void* state) {
       return K::erased((*static_cast<const F*>(closure))(*static_cast<const State*>(state)));
     };
     return counter;
   }
-  [[nodiscard]] int operator()(const void* state) const {
-    return value_(closure_.get(), static_cast<const std::byte*>(state) + offset_);
-  }
-  [[nodiscard]] ErasedCounter within(std::size_t offset) const {
-    ErasedCounter whole = *this;
-    whole.offset_ += offset;
-    return whole;
-  }
+  [[nodiscard]] int operator()(const void* state) const { return value_(closure(), at(state)); }
 
  private:
-  std::shared_ptr<const void> closure_;
-  std::size_t offset_ = 0;
   int (*value_)(const void*, const void*) = nullptr;
 };
 
@@ -332,9 +321,26 @@ std::vector<RuleParameter<typename K::Erased>> parameters_of(const K& k) {
 
 }  // namespace detail
 
+// What the closures of a list refer to, alive as long as the list is.
+class Keeper {
+ public:
+  using Kept = std::vector<std::shared_ptr<const void>>;
+  template <class T>
+  const T& keep(T protocol) {
+    auto kept = std::make_shared<const T>(std::move(protocol));
+    kept_.push_back(kept);
+    return *kept;
+  }
+  void keep(const Kept& others) { kept_.insert(kept_.end(), others.begin(), others.end()); }
+  [[nodiscard]] const Kept& kept() const { return kept_; }
+
+ private:
+  Kept kept_;
+};
+
 // The rules of a system, or of a part of one, in the order in which they are told.
 template <class KindType, class StateType>
-class RuleList {
+class RuleList : public Keeper {
  public:
   using K = KindType;
   using State = StateType;
@@ -367,7 +373,7 @@ class RuleList {
   template <class... Tags, class Channel, class Guard, class Action>
   void triggered(const Rule& rule, Over<Tags...>, Channel channel, Guard guard, Action action) {
     Value value = of<Tags...>(rule);
-    value.triggered = true;
+
     value.guard = ErasedGuard<Erased>::template of<K, State>([channel, guard = std::move(guard)](
                                                                  const State& s, const Member* m) {
       const auto& queue = detail::with_members<K, Tags...>(channel, s, m);
@@ -426,26 +432,14 @@ class RuleList {
     const std::size_t first = values_.size();
     for (const Value& value : rules.values()) values_.push_back(value.within(offset));
     for (const RuleSplit& split : rules.splits()) splits_.push_back(split.within(offset, first));
-    kept_.insert(kept_.end(), rules.kept().begin(), rules.kept().end());
+    this->keep(rules.kept());
   }
   void add(Value value) { values_.push_back(std::move(value)); }
   void add(RuleSplit split) { splits_.push_back(std::move(split)); }
 
-  // What the closures of rules refer to, alive as long as the list is.
-  template <class T>
-  const T& keep(T protocol) {
-    auto kept = std::make_shared<const T>(std::move(protocol));
-    kept_.push_back(kept);
-    return *kept;
-  }
-  void keep(const std::vector<std::shared_ptr<const void>>& others) {
-    kept_.insert(kept_.end(), others.begin(), others.end());
-  }
-
   [[nodiscard]] const K& kind() const { return *k_; }
   [[nodiscard]] const std::vector<Value>& values() const { return values_; }
   [[nodiscard]] const std::vector<RuleSplit>& splits() const { return splits_; }
-  [[nodiscard]] const std::vector<std::shared_ptr<const void>>& kept() const { return kept_; }
 
  private:
   template <class... Tags>
@@ -465,12 +459,11 @@ class RuleList {
   const K* k_;
   std::vector<Value> values_;
   std::vector<RuleSplit> splits_;
-  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 // What always holds of a state, by name.
 template <class KindType, class StateType>
-class InvariantList {
+class InvariantList : public Keeper {
  public:
   using K = KindType;
   using State = StateType;
@@ -489,24 +482,13 @@ class InvariantList {
     const std::size_t offset = detail::offset_of(member);
     for (const InvariantValue<Erased>& value : invariants.values())
       values_.push_back({value.name, value.predicate.within(offset)});
-    kept_.insert(kept_.end(), invariants.kept().begin(), invariants.kept().end());
+    this->keep(invariants.kept());
   }
   void add(InvariantValue<Erased> value) { values_.push_back(std::move(value)); }
-  template <class T>
-  const T& keep(T protocol) {
-    auto kept = std::make_shared<const T>(std::move(protocol));
-    kept_.push_back(kept);
-    return *kept;
-  }
-  void keep(const std::vector<std::shared_ptr<const void>>& others) {
-    kept_.insert(kept_.end(), others.begin(), others.end());
-  }
   [[nodiscard]] const std::vector<InvariantValue<Erased>>& values() const { return values_; }
-  [[nodiscard]] const std::vector<std::shared_ptr<const void>>& kept() const { return kept_; }
 
  private:
   std::vector<InvariantValue<Erased>> values_;
-  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 // The families of initial states.
