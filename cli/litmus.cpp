@@ -46,6 +46,7 @@ struct LitmusOptions {
   std::vector<std::string> unreduced;
   bool stubborn = false;
   bool check_footprints = false;
+  bool check_reductions = false;
   std::string faults_of;
   std::string trace_folder;
   bool all = false;
@@ -208,6 +209,7 @@ int run_tests(LitmusOptions options) {
       print_now(report_text(report) + traces + "\n");
     }
   };
+  suite.check_reductions = options.check_reductions;
   SuiteTotals totals;
   std::size_t systems = 0;
   for (const Part& part : parts) {
@@ -403,6 +405,9 @@ Command add_litmus(CLI::App& lockstep) {
   app->add_flag("--check-footprints", options->check_footprints,
                 "With --stubborn: hold the trees against the rules in every state, slowly")
       ->needs(stubborn);
+  app->add_flag("--check-reductions", options->check_reductions,
+                "Hold every run against the same without reductions, within the limit of time")
+      ->needs(app->get_option("--timeout"));
   app->add_option("--faults", options->faults_of, "Instead: which tests kill which faults of a system")
       ->type_name("SYSTEM");
   app->add_option("--trace", options->trace_folder, "Write each counterexample to a file in this folder")

@@ -81,6 +81,12 @@ Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const
     explored.json["violated"] = trace.what;
     explored.text = fmt::format("Explored at {}: a lemma is false in a reachable state.\n{}\n", where,
                                 trace_text(trace) + trace_end_text(trace));
+  } else if (result.verdict == Verdict::broken) {
+    const RecordedTrace trace = record(named, *model, result.trace, TraceEnd::broken, result.broken);
+    explored.holds = false;
+    explored.json["broken"] = trace.what;
+    explored.text = fmt::format("Explored at {}: a rule does what its types do not allow.\n{}\n", where,
+                                trace_text(trace) + trace_end_text(trace));
   } else if (inconclusive(result.verdict)) {
     explored.json["complete"] = false;
     explored.text =

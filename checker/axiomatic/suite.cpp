@@ -71,8 +71,7 @@ class Comparer {
   }
   void expect(const SystemRun& run) {
     if (failed(run.status)) {
-      find(Finding::Kind::failure, run.system,
-           run.status == RunStatus::deadlock ? "deadlock" : "an assertion of the program fails", run.failure);
+      find(Finding::Kind::failure, run.system, failure_text(run), run.failure);
       return;
     }
     for (const ExpectedObservation& expected : test_.expected) {

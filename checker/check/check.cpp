@@ -38,6 +38,9 @@ void judge(CheckRun& run, const Model& model) {
     case Verdict::deadlock:
       keep(TraceEnd::deadlock, "");
       break;
+    case Verdict::broken:
+      keep(TraceEnd::broken, run.exploration.broken);
+      break;
     case Verdict::out_of_time:
       run.status = CheckStatus::inconclusive;
       run.message = "out of time";

@@ -93,9 +93,10 @@ class CompiledModel : public Base, private PlainStates {
     return engine_.narrate_initial(index);
   }
 
-  // From now on explores stubborn sets only.
-  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn) {
-    engine_.reduce(std::move(stubborn));
+  // From now on explores stubborn sets only, and resets dead fields where some are given.
+  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn,
+              std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
+    engine_.reduce(std::move(stubborn), std::move(dead));
   }
   void check_footprints(bool check) { engine_.check_footprints(check); }
   // A state that a run starts from, of a system that has one.

@@ -49,6 +49,7 @@ struct Bad {
   Verdict verdict = Verdict::holds;
   int violated = -1;
   std::uint32_t state = 0;
+  std::string broken{};
 };
 
 struct Worker {
@@ -235,8 +236,14 @@ class Search {
     for (; worker.next < end && !worker.bad; ++worker.next) {
       worker.visited.copy(worker.next, state.data());
       const std::size_t before = worker.successors.size();
-      model_.expand(state.data(), worker.successors);
       const std::uint32_t self = reference(worker.next, shard);
+      try {
+        model_.expand(state.data(), worker.successors);
+      } catch (const BrokenRule& broken) {
+        worker.successors.keep(before);
+        worker.bad = Bad{Verdict::broken, -1, self, broken.what()};
+        break;
+      }
       worker.transitions += worker.successors.size() - before;
       judge(worker, state, self);
       const std::size_t after = worker.successors.size();
@@ -334,6 +341,7 @@ class Search {
     const Progress end = progress();
     r.verdict = bad_.verdict;
     r.violated = bad_.violated;
+    r.broken = bad_.broken;
     r.states = end.states;
     r.transitions = end.transitions;
     r.depth = depth_;
@@ -345,7 +353,7 @@ class Search {
       for (std::size_t i = 0; i < worker->successors.fired.size(); ++i)
         r.fired[i] += worker->successors.fired[i];
     }
-    if (r.verdict == Verdict::invariant || r.verdict == Verdict::deadlock) r.trace = trace_to(bad_.state);
+    if (r.verdict != Verdict::holds && !inconclusive(r.verdict)) r.trace = trace_to(bad_.state);
     return r;
   }
 

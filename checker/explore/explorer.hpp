@@ -37,6 +37,7 @@ enum class Verdict : std::uint8_t {
   holds,        // every reachable state was visited and none is bad
   invariant,    // a reachable state violates an invariant
   deadlock,     // a reachable state is stuck before its proper end
+  broken,       // in a reachable state, a rule does what its types do not allow
   out_of_time,  // stopped at a limit: inconclusive
   out_of_memory,
   interrupted,
@@ -59,8 +60,9 @@ struct Trace {
 
 struct ExploreResult {
   Verdict verdict = Verdict::holds;
-  int violated = -1;  // index into Model::invariants, where the verdict is invariant
-  Trace trace;        // where the verdict is invariant or deadlock
+  int violated = -1;   // index into Model::invariants, where the verdict is invariant
+  std::string broken;  // the rule and what it does, where the verdict is broken
+  Trace trace;         // where the verdict is invariant, deadlock or broken
   std::size_t states = 0;
   std::uint64_t transitions = 0;
   unsigned depth = 0;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,13 @@ class Scratch {
   std::vector<std::uint32_t> numbers_;
 };
 
+// The rule that is being asked, or whose instance is firing.
+struct Acting {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t rule = none;  // none: a claim is being judged
+  std::uint32_t instance = none;
+};
+
 // Successors, packed one after the other. Expanding appends, so an engine may gather those of many states.
 class Successors {
  public:
@@ -67,6 +75,8 @@ class Successors {
     firings_[count_] = firing;
     return states_.data() + words_ * count_++;
   }
+  // Forgets all but the first `n`.
+  void keep(std::size_t n) { count_ = n; }
   // The words of the last `n` states added.
   [[nodiscard]] std::uint64_t* last(std::size_t n) { return states_.data() + (count_ - n) * words_; }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -76,8 +86,9 @@ class Successors {
   int violated = -1;                 // the first invariant that the last expanded state violates, or -1
   bool live = false;                 // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
-  Scratch scratch;                   // the expander's
-  std::shared_ptr<void> room;        // likewise
+  Acting acting;                     // the expander's, as what follows
+  Scratch scratch;
+  std::shared_ptr<void> room;
 
  private:
   [[gnu::noinline]] void grow() {
@@ -98,6 +109,12 @@ struct RuleDescription {
   std::vector<std::string> parameters;  // names of the index types
   bool of_program = false;              // executes a program's instruction
   int thread = -1;                      // that executes it
+};
+
+// In a state, a rule does what its types do not allow: "'wL1 evicts' (cu 0, block 1) pushes into a full
+// queue". The state is as it was before the rule.
+struct BrokenRule : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // What liveness asks about a state; bits are threads.
@@ -145,7 +162,7 @@ class Model {
   [[nodiscard]] unsigned words() const { return (state_bits() + 63) / 64; }
 
   virtual void initial(Successors& out) const = 0;
-  // Appends the successors of `state` to `out`; safe to call from several threads at once.
+  // Appends the successors of `state` to `out`; safe to call from several threads at once. Throws BrokenRule.
   virtual void expand(const std::uint64_t* state, Successors& out) const = 0;
 
   // Whether a state without enabled fair rules is a proper end (all threads ended, everything drained).

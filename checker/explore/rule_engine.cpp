@@ -145,9 +145,11 @@ void RuleEngine::for_each_range(const std::vector<Segment>& segments, const void
   }
 }
 
-std::uint32_t* RuleEngine::scan(std::size_t rule, const void* state, std::uint32_t* out) const {
+std::uint32_t* RuleEngine::scan(std::size_t rule, const void* state, std::uint32_t* to,
+                                Successors& out) const {
   const Range& range = ranges_[rule];
-  return lists_.rules[rule].guard.scan(state, &members_[range.first], range.first, range.count, out);
+  out.acting = {static_cast<std::uint32_t>(rule), Acting::none};
+  return lists_.rules[rule].guard.scan(state, &members_[range.first], range.first, range.count, to);
 }
 
 void RuleEngine::prepare(Successors& out) const {
@@ -170,6 +172,7 @@ bool RuleEngine::judges_invariants() const {
 void RuleEngine::judge(const void* state, Successors& out) const {
   constexpr Members none{};
   int number = 0;
+  out.acting = {};
   const auto all_hold = [&](const auto& claims) {
     for (const auto& claim : claims) {
       if (!claim.predicate(state, none.data())) {
@@ -186,15 +189,34 @@ void RuleEngine::judge(const void* state, Successors& out) const {
 void RuleEngine::expand(const std::uint64_t* packed, Successors& out) const {
   prepare(out);
   std::byte* const state = out.scratch.bytes();
+  states_.unpack_state(packed, state);
+  try {
+    expand_plain(state, packed, out);
+  } catch (const RuleMisuse& misuse) {
+    throw broken_rule(out.acting, misuse.what_it_did);
+  }
+}
+
+BrokenRule RuleEngine::broken_rule(const Acting& acting, Misuse what) const {
+  if (acting.rule == Acting::none)
+    return BrokenRule(fmt::format("a claim, or the initial state, {}", misuse_text(what)));
+  const RuleOf& rule = lists_.rules[acting.rule];
+  if (acting.instance == Acting::none)
+    return BrokenRule(fmt::format("the guard of '{}' {}", rule.rule.name, misuse_text(what)));
+  const std::string members = parameters_text(rule.parameters, members_[acting.instance]);
+  return BrokenRule(fmt::format("'{}'{} {}", rule.rule.name, members.empty() ? "" : " (" + members + ")",
+                                misuse_text(what)));
+}
+
+void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Successors& out) const {
   std::byte* const waiting = state + stride_;
   const std::size_t bytes = states_.state_bytes();
-  states_.unpack_state(packed, state);
   judge(state, out);
 
   std::uint32_t* const enabled = out.scratch.numbers();
   std::uint32_t* end = enabled;
   for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
-    for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
+    for (std::size_t r = first; r < last; ++r) end = scan(r, state, end, out);
   });
 
   if (checks_footprints_) check_footprints(state, enabled, end, waiting);
@@ -214,6 +236,7 @@ void RuleEngine::expand(const std::uint64_t* packed, Successors& out) const {
     if (reductions_.defer && rule.matters && !rule.matters(state, members_[*at].data())) continue;
     std::byte* const after = waiting + count * stride_;
     std::memcpy(after, state, bytes);
+    out.acting = {number, *at};
     rule.action(after, members_[*at].data());
     out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
     ++out.fired[number];
@@ -242,11 +265,14 @@ void RuleEngine::check_footprints(const std::byte* state, const std::uint32_t* e
   }
 }
 
+RuleEngine::Room& RuleEngine::room_of(Successors& out) {
+  if (out.room == nullptr) out.room = std::make_shared<Room>();
+  return *static_cast<Room*>(out.room.get());
+}
+
 std::size_t RuleEngine::choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
                                Successors& out) const {
-  using Room = footprint::StubbornSets::Room;
-  if (out.room == nullptr) out.room = std::make_shared<Room>();
-  return stubborn_->choose(state, {enabled, count}, *static_cast<Room*>(out.room.get()));
+  return stubborn_->choose(state, {enabled, count}, room_of(out).stubborn);
 }
 
 std::vector<bool> RuleEngine::fair_instances() const {
@@ -268,7 +294,7 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
       return;
     std::uint32_t* end = enabled;
     for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
-      for (std::size_t r = first; r < last; ++r) end = scan(r, state, end);
+      for (std::size_t r = first; r < last; ++r) end = scan(r, state, end, out);
     });
     const auto fair = [&](std::uint32_t i) {
       return lists_.rules[rule_of_[i]].rule.fairness == Fairness::fair;
@@ -291,6 +317,7 @@ void RuleEngine::go_on(std::byte* state, Successors& room, Narration* narration)
 void RuleEngine::finish(std::byte* state, Successors& out) const {
   go_on(state, out, nullptr);
   if (reductions_.dead) states_.normalise_state(state);
+  if (dead_) dead_->reset(state, room_of(out).dead);
 }
 
 // ---- initial states ---------------------------------------------------------------------------------------
@@ -309,8 +336,13 @@ void RuleEngine::initial(unsigned words, Successors& out) const {
   for_each_start([&](std::size_t i, const Members& chosen) {
     const auto& start = lists_.starts[i];
     states_.construct(state);
-    start.action(state, chosen.data());
-    finish(state, out);
+    out.acting = {};
+    try {
+      start.action(state, chosen.data());
+      finish(state, out);
+    } catch (const RuleMisuse& misuse) {
+      throw broken_rule(out.acting, misuse.what_it_did);
+    }
     std::uint64_t* const packed = out.add(
         Firing{static_cast<std::uint16_t>(i), static_cast<std::uint8_t>(start.parameters.size()), chosen});
     packed[words - 1] = 0;
@@ -326,6 +358,7 @@ bool RuleEngine::unseen(const RuleOf& rule, std::uint32_t instance, const void* 
 
 void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
   const RuleOf& rule = lists_.rules[rule_of_[instance]];
+  out.acting = {rule_of_[instance], instance};
   rule.action(state, members_[instance].data());
   ++out.fired[rule_of_[instance]];
   if (narration != nullptr)
@@ -340,7 +373,7 @@ int RuleEngine::settle_local(void* state, Successors& out, Narration* narration)
     for (std::size_t r = first; r < last; ++r) {
       const RuleOf& rule = lists_.rules[r];
       if (rule.rule.urgency != Urgency::local || (rule.unseen && !reductions_.links)) continue;
-      std::uint32_t* const end = scan(r, state, enabled);
+      std::uint32_t* const end = scan(r, state, enabled, out);
       for (const std::uint32_t* at = enabled; at != end; ++at) {
         if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
         if (!unseen(rule, *at, state)) continue;
@@ -361,7 +394,7 @@ bool RuleEngine::settle_link(void* state, Successors& out, Narration* narration)
     for (std::size_t r = first; r < last && enabled < 2; ++r) {
       const RuleOf& rule = lists_.rules[r];
       if (rule.rule.urgency != Urgency::link) continue;
-      std::uint32_t* const end = scan(r, state, room);
+      std::uint32_t* const end = scan(r, state, room, out);
       for (const std::uint32_t* at = room; at != end; ++at) {
         if (!unseen(rule, *at, state)) continue;
         ++enabled;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "checker/explore/model.hpp"
+#include "checker/footprint/dead.hpp"
 #include "checker/footprint/stubborn.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/rules.hpp"
@@ -73,8 +74,12 @@ class RuleEngine {
   [[nodiscard]] const std::vector<std::string>& invariant_names() const { return invariant_names_; }
   [[nodiscard]] const Lists& lists() const { return lists_; }
 
-  // From now on explores stubborn sets only.
-  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn) { stubborn_ = std::move(stubborn); }
+  // From now on explores stubborn sets only, and resets dead fields where some are given.
+  void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn,
+              std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
+    stubborn_ = std::move(stubborn);
+    dead_ = std::move(dead);
+  }
   // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
   void check_footprints(bool check) { checks_footprints_ = check; }
   [[nodiscard]] std::vector<bool> fair_instances() const;
@@ -87,6 +92,11 @@ class RuleEngine {
  private:
   using Members = std::array<std::uint8_t, max_parameters>;
   struct Narration;
+  // What derived reductions need room for.
+  struct Room {
+    footprint::StubbornSets::Room stubborn;
+    footprint::DeadFields::Room dead;
+  };
 
   // The instances of one rule: `count` from `first` on.
   struct Range {
@@ -109,14 +119,18 @@ class RuleEngine {
   [[nodiscard]] std::vector<Segment> of_urgency(Urgency wanted) const;
   template <class F>
   void for_each_range(const std::vector<Segment>& segments, const void* state, F&& f) const;
-  std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* out) const;
+  // Lists the rule's enabled instances at `to`; returns one behind the last.
+  std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* to, Successors& out) const;
   [[nodiscard]] std::uint32_t* room_for_enabled(Successors& out) const;
+  void expand_plain(std::byte* state, const std::uint64_t* packed, Successors& out) const;
+  [[nodiscard]] BrokenRule broken_rule(const Acting& acting, Misuse what) const;
   void finish(std::byte* state, Successors& out) const;
   void go_on(std::byte* state, Successors& room, Narration* narration) const;
   void settle(void* state, Successors& out, Narration* narration) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
+  [[nodiscard]] static Room& room_of(Successors& out);
   [[nodiscard]] std::size_t choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
                                    Successors& out) const;
   int settle_local(void* state, Successors& out, Narration* narration) const;
@@ -143,6 +157,7 @@ class RuleEngine {
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;
+  std::shared_ptr<const footprint::DeadFields> dead_;
   bool checks_footprints_ = false;
 };
 

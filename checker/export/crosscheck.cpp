@@ -84,6 +84,11 @@ void finish(const ExploreResult& result, const Counting& counting, OurCount& our
   ours.count.seconds = result.seconds;
   ours.count.claims = counting.claims();
   if (result.verdict == Verdict::holds) return;
+  if (result.verdict == Verdict::broken) {
+    ours.count.status = CountStatus::unexpected;
+    ours.count.message = result.broken;
+    return;
+  }
   if (counting.gives_up_counting()) {
     ours.purpose = Purpose::verdict;
     ours.count.failed = true;

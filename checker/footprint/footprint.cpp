@@ -63,9 +63,23 @@ class Grounder {
     }
   }
 
+  void note_counters() {
+    if (whole_.program == nullptr) return;
+    for (std::size_t t = 0; t < whole_.program->threads.size(); ++t) {
+      const std::string name = counter_name(static_cast<int>(t));
+      const auto found = locations_.find(name);
+      if (found == locations_.end()) continue;
+      out_.counters_.push_back({found->second, place(name), whole_.program->threads[t].code.size()});
+    }
+  }
+
+  // A claim, or another expression over the whole state.
   TermId read_claim(const Expression& predicate) {
     threads_.clear();
     fixed_.clear();
+    known_.clear();
+    written_.clear();
+    locals_.clear();
     return expression(predicate, {});
   }
 
@@ -425,6 +439,9 @@ class Grounder {
     return request(path, term);
   }
 
+  // The place of a thread in its program is its context's, next to the memory system's part.
+  static std::string counter_name(int thread) { return fmt::format("context({}).pc", thread); }
+
   // What a thread asks follows from its place in its program.
   TermId request(const std::string& path, TermId term) {
     if (whole_.program == nullptr) return term;
@@ -434,34 +451,53 @@ class Grounder {
     if (close == std::string::npos) return term;
     const int t = std::stoi(path.substr(at + 5));
     if (!threads_.contains(t)) return term;
-    // The place is the thread's context's, next to the memory system's part.
-    const std::string counter = merged(fmt::format("context({}).pc", t));
+    const std::string counter = counter_name(t);
     if (!places_.contains(counter)) return term;
     const TermId pc =
         terms().intern({.op = TermOp::scalar, .location = location(counter, false), .place = place(counter)});
     const auto& code = whole_.program->threads[static_cast<std::size_t>(t)].code;
     const auto where = fixed_.find(pc);
     if (where == fixed_.end()) {
-      ask_split(pc, numbers(static_cast<int>(code.size()) + 1));
+      std::vector<std::int64_t> asking;
+      for (std::size_t at_pc = 0; at_pc < code.size(); ++at_pc) {
+        if (asks(code[at_pc].opcode)) asking.push_back(static_cast<std::int64_t>(at_pc));
+      }
+      ask_split(pc, std::move(asking));
       return term;
     }
     const auto at_pc = static_cast<std::size_t>(terms()[where->second].value);
-    if (at_pc >= code.size()) return term;
     return asked(code[at_pc], path.substr(close + 10), term);
+  }
+
+  // Whether the instruction asks the memory system for something: a rule that looks at a thread's request
+  // does so while it is pending, hence at one of these places.
+  static bool asks(Opcode opcode) {
+    switch (opcode) {
+      case Opcode::load:
+      case Opcode::store:
+      case Opcode::rmw:
+      case Opcode::fence:
+      case Opcode::kernel_begin:
+      case Opcode::kernel_end:
+      case Opcode::barrier:
+        return true;
+      default:
+        return false;
+    }
   }
 
   // One field of what an instruction asks; `term` where that is not known of the instruction alone.
   TermId asked(const Instruction& at, const std::string& field, TermId term) {
     const auto number = [&](auto value) { return terms().constant(static_cast<std::int64_t>(value)); };
-    if (at.opcode != Opcode::load && at.opcode != Opcode::store && at.opcode != Opcode::rmw &&
-        at.opcode != Opcode::fence)
-      return term;
+    const bool of_memory =
+        at.opcode == Opcode::load || at.opcode == Opcode::store || at.opcode == Opcode::rmw;
     if (field == "operation") {
       return number(at.opcode == Opcode::load    ? Operation::load
                     : at.opcode == Opcode::store ? Operation::store
                     : at.opcode == Opcode::rmw   ? Operation::rmw
                                                  : Operation::fence);
     }
+    if (!of_memory && at.opcode != Opcode::fence) return term;
     if (field == "function") return number(at.rmw);
     if (field == "order") return number(order_asked(at));
     if (field == "scope") return number(at.scope);
@@ -637,16 +673,20 @@ class Grounder {
   }
   // Something changes, under the conditions on the way there; what these rest on is read where all the others
   // hold.
-  void change(AccessKind kind, Location where, TermId value = 0, Row row = {}) {
+  void change(AccessKind kind, Location where, TermId value = 0, Row row = {},
+              std::vector<Location> sources = {}) {
     Access a;
     a.kind = kind;
     a.location = where;
     a.row = std::move(row);
+    a.sources = std::move(sources);
     if (kind == AccessKind::write && terms().is_constant(value)) {
       a.is_constant = true;
       a.constant = terms()[value].value;
     }
     a.conditions = here();
+    for (const Condition& some : conditions_)
+      a.sources.insert(a.sources.end(), some.others.begin(), some.others.end());
     for (const TermId atom : a.conditions) {
       Access read;
       read.of_condition = true;
@@ -673,13 +713,29 @@ class Grounder {
     return {all.begin(), all.end()};
   }
   void add(Access a) {
-    const bool known = std::any_of(accesses_->begin(), accesses_->end(), [&](const Access& b) {
+    const auto known = std::find_if(accesses_->begin(), accesses_->end(), [&](const Access& b) {
       return b.kind == a.kind && (a.of_condition || !b.of_condition) && b.location == a.location &&
              b.is_constant == a.is_constant && b.constant == a.constant && b.row == a.row &&
              std::includes(a.conditions.begin(), a.conditions.end(), b.conditions.begin(),
                            b.conditions.end());
     });
-    if (!known) accesses_->push_back(std::move(a));
+    if (known == accesses_->end()) {
+      accesses_->push_back(std::move(a));
+      return;
+    }
+    // Where the narrower one takes place, the wider one does: it has the sources of both.
+    for (const Location l : a.sources) {
+      if (std::find(known->sources.begin(), known->sources.end(), l) == known->sources.end())
+        known->sources.push_back(l);
+    }
+    for (const TermId condition : a.conditions) {
+      if (std::binary_search(known->conditions.begin(), known->conditions.end(), condition)) continue;
+      for (const Location l : out_.reads_of(condition)) {
+        if (a.kind != AccessKind::read &&
+            std::find(known->sources.begin(), known->sources.end(), l) == known->sources.end())
+          known->sources.push_back(l);
+      }
+    }
   }
   void note_reads(TermId value) {
     Access read;
@@ -699,6 +755,11 @@ class Grounder {
   }
   void note_queue_change(const Path& path, const Environment& environment, AccessKind kind,
                          const std::vector<std::pair<std::string, TermId>>& row = {}) {
+    std::vector<Location> sources;
+    for (const auto& [name, value] : row) {
+      const std::vector<Location> of_value = out_.reads_of(value);
+      sources.insert(sources.end(), of_value.begin(), of_value.end());
+    }
     for (const Ground& g : ground(path, path.size(), environment)) {
       under(g.condition, [&] {
         const Location first = location(g.path, true);
@@ -708,7 +769,7 @@ class Grounder {
           if (may_be(value, values))
             entry.emplace_back(place(merged(entry_place(g.path, 0, name))), std::move(values));
         }
-        change(kind, first, 0, std::move(entry));
+        change(kind, first, 0, std::move(entry), sources);
         for (std::size_t i = 0; i < Footprints::aspects; ++i)
           pending_.push_back(static_cast<Location>(first + i));
       });
@@ -747,7 +808,7 @@ class Grounder {
           under(g.condition, [&] {
             const Location l = location(g.path, false);
             note_reads(value);
-            change(AccessKind::write, l, value);
+            change(AccessKind::write, l, value, {}, out_.reads_of(value));
             pending_.push_back(l);
           });
         }
@@ -814,9 +875,17 @@ Footprints::Footprints(const recorded::WholeDescription& whole, std::vector<Plac
     : terms_(std::move(places)) {
   Grounder grounder(*this, whole);
   grounder.read_rules();
-  grounder.note_places();
   for (const recorded::RecordedInvariant& claim : whole.assertions)
     assertions_.push_back(grounder.read_claim(claim.predicate));
+  for (const auto& registers : whole.final_registers) {
+    for (const recorded::Expression& value : registers)
+      final_registers_.push_back(grounder.read_claim(value));
+  }
+  for (const recorded::Expression& value : whole.final_locations)
+    final_locations_.push_back(grounder.read_claim(value));
+  proper_end_ = whole.proper_end ? grounder.read_claim(whole.proper_end) : terms_.constant(1);
+  grounder.note_places();
+  grounder.note_counters();
 }
 
 std::vector<Location> Footprints::reads_of(TermId id) const {

@@ -36,6 +36,15 @@ struct Access {
   std::int64_t constant = 0;
   std::vector<TermId> conditions;  // sorted atoms; all hold where the access takes place
   Row row;                         // of a push
+  // Of a change: what decides what it leaves behind, besides its conditions.
+  std::vector<Location> sources;
+};
+
+// A thread's place in its program.
+struct Counter {
+  Location location = 0;
+  std::uint32_t place = 0;
+  std::size_t ends = 0;  // its value behind the last instruction
 };
 
 struct Case {
@@ -63,6 +72,15 @@ class Footprints {
 
   // What the program asserts, as terms.
   [[nodiscard]] const std::vector<TermId>& assertions() const { return assertions_; }
+  // What the program's outcomes are made of, and whether a state without enabled fair rules is an end.
+  [[nodiscard]] const std::vector<TermId>& final_registers() const { return final_registers_; }
+  [[nodiscard]] const std::vector<TermId>& final_locations() const { return final_locations_; }
+  [[nodiscard]] TermId proper_end() const { return proper_end_; }
+  // Of the threads whose place in their program some rule looks at or changes.
+  [[nodiscard]] const std::vector<Counter>& counters() const { return counters_; }
+
+  // Where the scalar of a place is accessed, of a queue's its first location; `nowhere` where no rule does.
+  [[nodiscard]] Location location_of(std::uint32_t place) const { return location_of_[place]; }
 
   // What a term's value rests on.
   [[nodiscard]] std::vector<Location> reads_of(TermId term) const;
@@ -72,6 +90,10 @@ class Footprints {
   static constexpr Location nowhere = ~Location{0};
   [[nodiscard]] bool is_queue(Location l) const { return queue_[l] >= 0; }
   [[nodiscard]] Aspect aspect(Location l) const { return static_cast<Aspect>(queue_[l]); }
+  // The location, of a queue its first.
+  [[nodiscard]] Location unit_of(Location l) const {
+    return is_queue(l) ? l - static_cast<Location>(queue_[l]) : l;
+  }
 
   // Where a firing of the instance from one state to another did what its footprint lacks, and "" where it
   // did not; `enabled` is what the rule's guard says.
@@ -87,6 +109,10 @@ class Footprints {
   std::vector<Case> cases_;
   std::vector<std::uint32_t> first_case_{0};
   std::vector<TermId> assertions_;
+  std::vector<TermId> final_registers_;
+  std::vector<TermId> final_locations_;
+  TermId proper_end_ = 0;
+  std::vector<Counter> counters_;
 
   std::vector<std::string> location_names_;
   std::vector<Location> location_of_;  // by place: where it is accessed, of a queue its first

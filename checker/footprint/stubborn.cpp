@@ -23,7 +23,7 @@ bool changes_queue(AccessKind kind) {
 
 // Whether the access may make the truth of the term that.
 bool StubbornSets::may_make(TermId id, bool truth, const Access& by, bool enabling) const {
-  const Terms& terms = footprints_.terms();
+  const Terms& terms = footprints_->terms();
   const Term& t = terms[id];
   const bool queue = changes_queue(by.kind);
   const auto compared = [&](bool equal) {
@@ -66,7 +66,7 @@ bool StubbornSets::may_make(TermId id, bool truth, const Access& by, bool enabli
       break;
   }
   // Whatever it rests on.
-  for (const Location l : footprints_.reads_of(id)) {
+  for (const Location l : footprints_->reads_of(id)) {
     if (queue ? (l >= by.location && l < by.location + Footprints::aspects) : l == by.location) return true;
   }
   return false;
@@ -74,7 +74,7 @@ bool StubbornSets::may_make(TermId id, bool truth, const Access& by, bool enabli
 
 // Whether a predicate on an entry may hold of the one that is pushed: it is said of the first slot.
 bool StubbornSets::may_hold(TermId id, const Access& push) const {
-  const Terms& terms = footprints_.terms();
+  const Terms& terms = footprints_->terms();
   const Term& t = terms[id];
   // The values that a side may have, or none where it may have any.
   const auto values = [&](TermId side) -> std::vector<std::int64_t> {
@@ -144,10 +144,11 @@ StubbornSets::NodeId StubbornSets::node(std::uint32_t of_case, const std::vector
   return static_cast<NodeId>(nodes_.size() - 1);
 }
 
-StubbornSets::StubbornSets(Footprints footprints, std::vector<bool> fair, const std::vector<TermId>& watched,
-                           const std::vector<const std::byte*>& initial)
+StubbornSets::StubbornSets(std::shared_ptr<const Footprints> footprints, std::vector<bool> fair,
+                           const std::vector<TermId>& watched, const std::vector<const std::byte*>& initial,
+                           const std::vector<bool>& reset)
     : footprints_(std::move(footprints)), fair_(std::move(fair)) {
-  const auto& cases = footprints_.cases();
+  const auto& cases = footprints_->cases();
   note_loose_heads();
   for (const Case& one : cases) {
     auto& guard = guards_.emplace_back();
@@ -155,8 +156,8 @@ StubbornSets::StubbornSets(Footprints footprints, std::vector<bool> fair, const 
   }
   // The node of a case by itself has the case's number.
   for (std::uint32_t c = 0; c < cases.size(); ++c) node(c, {});
-  accessors_.resize(footprints_.locations());
-  guarding_.resize(footprints_.locations());
+  accessors_.resize(footprints_->locations());
+  guarding_.resize(footprints_->locations());
   note_accessors();
   accesses_.resize(cases.size());
   for (std::uint32_t c = 0; c < cases.size(); ++c) {
@@ -176,7 +177,7 @@ StubbornSets::StubbornSets(Footprints footprints, std::vector<bool> fair, const 
   falsifiers_.resize(atoms_.size());
   const auto makers = [&](TermId term, bool truth) {
     std::vector<NodeId> found;
-    for (const Location l : footprints_.reads_of(term)) {
+    for (const Location l : footprints_->reads_of(term)) {
       for (const Accessor& accessor : accessors_[l]) {
         if (accessor.access->kind != AccessKind::read && may_make(term, truth, *accessor.access, truth))
           found.push_back(accessor.node);
@@ -190,7 +191,7 @@ StubbornSets::StubbornSets(Footprints footprints, std::vector<bool> fair, const 
     enablers_[a] = makers(atoms_[a], true);
     falsifiers_[a] = makers(atoms_[a], false);
   }
-  keep_what_may_happen(initial);
+  keep_what_may_happen(initial, reset);
   for (auto& of_case : accesses_) {
     for (ClassifiedAccess& access : of_case) {
       std::stable_sort(access.conditions.begin(), access.conditions.end(),
@@ -211,14 +212,14 @@ StubbornSets::StubbornSets(Footprints footprints, std::vector<bool> fair, const 
 
 // Queues whose heads are looked at where nothing says that they hold something.
 void StubbornSets::note_loose_heads() {
-  loose_.assign(footprints_.locations(), false);
-  const Terms& terms = footprints_.terms();
-  for (const Case& one : footprints_.cases()) {
+  loose_.assign(footprints_->locations(), false);
+  const Terms& terms = footprints_->terms();
+  for (const Case& one : footprints_->cases()) {
     std::set<Location> held;
     std::set<Location> looked_at;
     const auto look = [&](TermId term) {
-      for (const Location l : footprints_.reads_of(term)) {
-        if (footprints_.is_queue(l)) looked_at.insert(l);
+      for (const Location l : footprints_->reads_of(term)) {
+        if (footprints_->is_queue(l)) looked_at.insert(l);
       }
     };
     for (const TermId atom : one.guard) {
@@ -227,12 +228,12 @@ void StubbornSets::note_loose_heads() {
       look(atom);
     }
     for (const Access& access : one.accesses) {
-      if (access.kind == AccessKind::read && footprints_.is_queue(access.location))
+      if (access.kind == AccessKind::read && footprints_->is_queue(access.location))
         looked_at.insert(access.location);
       for (const TermId condition : access.conditions) look(condition);
     }
     for (const Location l : looked_at) {
-      if (l >= Footprints::head && footprints_.aspect(l) == Footprints::head &&
+      if (l >= Footprints::head && footprints_->aspect(l) == Footprints::head &&
           !held.contains(l - Footprints::head))
         loose_[l - Footprints::head] = true;
     }
@@ -241,11 +242,20 @@ void StubbornSets::note_loose_heads() {
 
 // Forgets nodes that no run realises: those one of whose atoms is false at first and is made true by no node
 // that some run may realise.
-void StubbornSets::keep_what_may_happen(const std::vector<const std::byte*>& initial) {
+void StubbornSets::keep_what_may_happen(const std::vector<const std::byte*>& initial,
+                                        const std::vector<bool>& reset) {
   std::vector<bool> possible(atoms_.size(), false);
   for (AtomId a = 0; a < atoms_.size(); ++a) {
     for (const std::byte* state : initial)
-      possible[a] = possible[a] || footprints_.terms().evaluate(atoms_[a], state) != 0;
+      possible[a] = possible[a] || footprints_->terms().evaluate(atoms_[a], state) != 0;
+    // Of several fields some may be reset; a field alone is then what it was at first.
+    std::set<Location> read;
+    bool any_reset = false;
+    for (const Location l : footprints_->reads_of(atoms_[a])) {
+      read.insert(footprints_->unit_of(l));
+      any_reset = any_reset || (!reset.empty() && reset[l]);
+    }
+    possible[a] = possible[a] || (any_reset && (read.size() > 1 || initial.size() > 1));
   }
   std::vector<bool> live(nodes_.size(), false);
   for (bool grows = true; grows;) {
@@ -298,7 +308,7 @@ void StubbornSets::pack_sets(const std::vector<NodeId>& breakers) {
 }
 
 void StubbornSets::note_accessors() {
-  const auto& cases = footprints_.cases();
+  const auto& cases = footprints_->cases();
   for (std::uint32_t c = 0; c < cases.size(); ++c) {
     std::map<std::vector<TermId>, NodeId> known{{{}, c}};
     for (const Access& access : cases[c].accesses) {
@@ -312,7 +322,7 @@ void StubbornSets::note_accessors() {
       }
     }
     for (const TermId term : cases[c].guard) {
-      for (const Location l : footprints_.reads_of(term)) guarding_[l].emplace_back(c, term);
+      for (const Location l : footprints_->reads_of(term)) guarding_[l].emplace_back(c, term);
     }
   }
 }
@@ -343,7 +353,7 @@ std::uint32_t StubbornSets::conflicts_of(const Access& access) {
 
 bool StubbornSets::holds(AtomId atom, const std::byte* state, Room& room) const {
   std::int8_t& truth = room.truths[atom];
-  if (truth < 0) truth = footprints_.terms().evaluate(atoms_[atom], state) != 0 ? 1 : 0;
+  if (truth < 0) truth = footprints_->terms().evaluate(atoms_[atom], state) != 0 ? 1 : 0;
   return truth != 0;
 }
 
@@ -357,19 +367,30 @@ void StubbornSets::add(const std::uint64_t* nodes, Room& room) const {
   }
 }
 
+bool StubbornSets::ask(AtomId atom, const std::byte* state, Room& room) const {
+  const bool truth = holds(atom, state, room);
+  if (room.asked[atom] != room.now) {
+    room.asked[atom] = room.now;
+    room.answers.push_back(
+        {atom, static_cast<std::uint32_t>(room.enabled.size()), {truth ? 1U : 0U, Room::unknown}});
+  }
+  return truth;
+}
+
 bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const {
   ++room.now;
   std::fill(room.members.begin(), room.members.end(), 0U);
   room.waiting.clear();
   room.enabled.clear();
+  room.answers.clear();
   const auto take = [&](std::uint32_t of_case) {
     if (room.chosen[of_case] == room.now) return true;
     room.chosen[of_case] = room.now;
-    room.enabled.push_back(footprints_.cases()[of_case].instance);
+    room.enabled.push_back(footprints_->cases()[of_case].instance);
     if (room.enabled.size() >= limit) return false;
     add(&disabling_[of_case * words_], room);
     for (const ClassifiedAccess& access : accesses_[of_case]) {
-      const auto lacks = [&](AtomId a) { return !holds(a, state, room); };
+      const auto lacks = [&](AtomId a) { return !ask(a, state, room); };
       const auto lacking = std::find_if(access.conditions.begin(), access.conditions.end(), lacks);
       if (lacking == access.conditions.end()) {
         add(&conflicting_[access.conflicts * words_], room);
@@ -392,7 +413,7 @@ bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t
     AtomId least = none;
     int cost = std::numeric_limits<int>::max();
     for (const AtomId a : node.atoms) {
-      if (holds(a, state, room)) continue;
+      if (ask(a, state, room)) continue;
       const std::uint64_t* const enabling = &enabling_[a * words_];
       int fresh = 0;
       for (std::size_t v = 0; v < words_; ++v) fresh += std::popcount(enabling[v] & ~room.members[v]);
@@ -411,13 +432,61 @@ bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t
   return true;
 }
 
+// Adds what was just asked to the tree of the seed.
+void StubbornSets::remember(std::uint32_t seed, bool whole, Room& room) const {
+  constexpr std::size_t most = std::size_t{1} << 22U;  // questions; 64 MiB
+  if (room.questions.size() + room.answers.size() + 1 > most) return;
+  const auto fresh = [&] {
+    room.questions.emplace_back();
+    return static_cast<std::uint32_t>(room.questions.size() - 1);
+  };
+  if (room.roots[seed] == Room::unknown) room.roots[seed] = fresh();
+  std::uint32_t at = room.roots[seed];
+  for (const Room::Question& answer : room.answers) {
+    if (room.questions[at].atom == Room::unknown)
+      room.questions[at] = {answer.atom, answer.enabled, {Room::unknown, Room::unknown}};
+    const std::uint32_t truth = answer.next[0];
+    if (room.questions[at].next[truth] == Room::unknown) {
+      const std::uint32_t child = fresh();
+      room.questions[at].next[truth] = child;
+    }
+    at = room.questions[at].next[truth];
+  }
+  Room::Question& end = room.questions[at];
+  end.enabled = static_cast<std::uint32_t>(room.enabled.size());
+  if (!whole) return;
+  end.next = {static_cast<std::uint32_t>(room.kept.size()), end.enabled};
+  room.kept.insert(room.kept.end(), room.enabled.begin(), room.enabled.end());
+}
+
+bool StubbornSets::find(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const {
+  for (std::uint32_t at = room.roots[seed]; at != Room::unknown;) {
+    const Room::Question& question = room.questions[at];
+    if (question.enabled >= limit) return false;
+    if (question.atom != Room::unknown) {
+      at = question.next[holds(question.atom, state, room) ? 1 : 0];
+      continue;
+    }
+    if (question.next[0] == Room::unknown) break;
+    const auto first = room.kept.begin() + question.next[0];
+    room.enabled.assign(first, first + question.next[1]);
+    return true;
+  }
+  const bool whole = build(seed, state, limit, room);
+  remember(seed, whole, room);
+  return whole;
+}
+
 std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t> enabled, Room& room) const {
   if (enabled.size() < 2) return enabled.size();
   if (room.members.size() != words_ || room.chosen.size() != guards_.size() ||
       room.now > none - enabled.size() - 1) {
     room.members.assign(words_, 0);
-
     room.chosen.assign(guards_.size(), 0);
+    room.asked.assign(atoms_.size(), 0);
+    room.roots.assign(guards_.size(), Room::unknown);
+    room.questions.clear();
+    room.kept.clear();
     room.now = 0;
   }
   room.truths.assign(atoms_.size(), std::int8_t{-1});
@@ -426,14 +495,14 @@ std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t
   for (const std::uint32_t instance : enabled) {
     if (!fair_[instance]) continue;
     std::uint32_t seed = none;
-    const auto [first, last] = footprints_.cases_of(instance);
+    const auto [first, last] = footprints_->cases_of(instance);
     for (std::uint32_t c = first; c < last && seed == none; ++c) {
       const auto in_case = [&](AtomId a) { return holds(a, state, room); };
       if (std::all_of(guards_[c].begin(), guards_[c].end(), in_case)) seed = c;
     }
     // A tree that says otherwise than the rule is a mistake of ours: nothing is left out then.
     if (seed == none) return enabled.size();
-    if (!build(seed, state, room.best.size(), room)) continue;
+    if (!find(seed, state, room.best.size(), room)) continue;
     room.best = room.enabled;
     reduced = true;
     if (room.best.size() == 1) break;

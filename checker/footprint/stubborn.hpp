@@ -10,6 +10,7 @@
 // single accesses under their conditions instead of whole transitions. docs/engine.md has the argument.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,11 +26,30 @@ class StubbornSets {
  public:
   // `initial`: the states that a run starts from. `fair`: by instance. `watched`: what has to hold; every
   // state that is the first to break one is kept.
-  StubbornSets(Footprints footprints, std::vector<bool> fair, const std::vector<TermId>& watched,
-               const std::vector<const std::byte*>& initial);
+  // `reset`: by location, whether it may be set at any time to what it holds at first (dead.hpp); none are
+  // where it is empty.
+  StubbornSets(std::shared_ptr<const Footprints> footprints, std::vector<bool> fair,
+               const std::vector<TermId>& watched, const std::vector<const std::byte*>& initial,
+               const std::vector<bool>& reset = {});
 
-  // Room to work in, one for each thread that explores.
+  // Room to work in, one for each thread that explores, and what it has learned.
+  //
+  // Building a set asks atoms, one after the other, and which one comes next follows from the answers so far:
+  // what was asked is kept as a tree for each seed, so that a set that was built before is found by its
+  // answers.
   struct Room {
+    static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+    struct Question {
+      std::uint32_t atom = unknown;  // unknown where the tree ends
+      std::uint32_t enabled = 0;     // instances in the set so far
+      // By answer; where the tree ends: the set, or unknown where it was given up, and its size.
+      std::array<std::uint32_t, 2> next{unknown, unknown};
+    };
+    std::vector<Question> questions;
+    std::vector<std::uint32_t> roots;    // by case
+    std::vector<std::uint32_t> kept;     // sets, one after the other
+    std::vector<std::uint32_t> asked;    // by atom: the number of the set that asked it
+    std::vector<Question> answers;       // of the set that is being built; next[0] is the answer
     std::vector<std::uint64_t> members;  // of the set that is being built: nodes, a bit each
     std::vector<std::uint32_t> waiting;  // those of them that are still to be looked at
     std::vector<std::uint32_t> chosen;   // by case: the number of the set that took it
@@ -43,7 +63,11 @@ class StubbornSets {
   // how many. Their order is kept.
   std::size_t choose(const std::byte* state, std::span<std::uint32_t> enabled, Room& room) const;
 
-  [[nodiscard]] const Footprints& footprints() const { return footprints_; }
+  [[nodiscard]] const Footprints& footprints() const { return *footprints_; }
+  // By case: whether some run comes to it.
+  [[nodiscard]] std::vector<bool> possible() const {
+    return {live_.begin(), live_.begin() + static_cast<std::ptrdiff_t>(guards_.size())};
+  }
 
  private:
   using NodeId = std::uint32_t;
@@ -77,16 +101,20 @@ class StubbornSets {
   [[nodiscard]] bool conflict(const Access& x, const Access& y) const;
   std::uint32_t conflicts_of(const Access& access);
   void note_accessors();
-  void keep_what_may_happen(const std::vector<const std::byte*>& initial);
+  void keep_what_may_happen(const std::vector<const std::byte*>& initial, const std::vector<bool>& reset);
   void note_loose_heads();
 
   [[nodiscard]] bool holds(AtomId atom, const std::byte* state, Room& room) const;
   // Builds the set of one seed; gives up where it has `limit` enabled instances.
   bool build(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const;
+  // The same, from what was built before where that is known.
+  bool find(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const;
+  void remember(std::uint32_t seed, bool whole, Room& room) const;
+  bool ask(AtomId atom, const std::byte* state, Room& room) const;
   void add(const std::uint64_t* nodes, Room& room) const;
   void pack_sets(const std::vector<NodeId>& breakers);
 
-  Footprints footprints_;
+  std::shared_ptr<const Footprints> footprints_;
   std::vector<bool> fair_;
   std::vector<bool> loose_;  // by location, of a queue
   std::vector<TermId> atoms_;

@@ -298,6 +298,10 @@ std::string totals_text(const SuiteTotals& totals, std::size_t systems, std::siz
   std::string text = fmt::format("{}{}: {} as expected, {} differing, {} inconclusive, {}, {:.1f} s",
                                  plural(totals.tests, "test"), where, totals.as_expected, totals.differing,
                                  totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
+  if (totals.checked + totals.unchecked > 0) {
+    text += fmt::format("\nreductions: {} held against the same without, {} too large for that",
+                        plural(totals.checked, "run"), totals.unchecked);
+  }
   if (totals.interrupted) text += fmt::format("\ninterrupted: {} not begun", plural(totals.skipped, "test"));
   return text + "\n";
 }

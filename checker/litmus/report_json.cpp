@@ -160,11 +160,14 @@ nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector
     never_fired[system] = json::array();
     for (const RuleDescription& rule : coverage.never_fired(system)) never_fired[system].push_back(rule.name);
   }
+  json of_all = totals_json(totals);
+  if (totals.checked + totals.unchecked > 0)
+    of_all["reductions"] = {{"compared", totals.checked}, {"too_large", totals.unchecked}};
   return {{"schema", "lockstep.litmus/1"},
           {"tests", std::move(reports)},
           {"errors", errors},
           {"never_fired", std::move(never_fired)},
-          {"totals", totals_json(totals)}};
+          {"totals", std::move(of_all)}};
 }
 
 nlohmann::json faults_json(const std::vector<FaultReport>& reports, const Subject& system,

@@ -39,6 +39,8 @@ RunStatus status_of(Verdict verdict) {
       return RunStatus::assertion;
     case Verdict::deadlock:
       return RunStatus::deadlock;
+    case Verdict::broken:
+      return RunStatus::broken;
     case Verdict::out_of_time:
       return RunStatus::out_of_time;
     case Verdict::out_of_memory:
@@ -103,10 +105,16 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun
   run.outcomes.assign(outcomes.begin(), outcomes.end());
   run.tally = tally(test, run.outcomes);
   if (failed(run.status)) {
-    const bool asserted = run.status == RunStatus::assertion;
-    run.failure = record(run.subject, *model, run.exploration.trace,
-                         asserted ? TraceEnd::invariant : TraceEnd::deadlock,
-                         asserted ? model->invariants().front() : "");
+    const auto keep = [&](TraceEnd end, std::string what) {
+      run.failure = record(run.subject, *model, run.exploration.trace, end, std::move(what));
+    };
+    if (run.status == RunStatus::assertion) {
+      keep(TraceEnd::invariant, model->invariants().front());
+    } else if (run.status == RunStatus::broken) {
+      keep(TraceEnd::broken, run.exploration.broken);
+    } else {
+      keep(TraceEnd::deadlock, "");
+    }
     run.exploration.trace = {};
   }
 }
@@ -114,9 +122,20 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun
 }  // namespace
 
 std::string_view word(RunStatus status) {
-  constexpr std::array<std::string_view, 7> words{"complete",      "deadlock",    "assertion", "out of time",
-                                                  "out of memory", "interrupted", "error"};
+  constexpr std::array<std::string_view, 8> words{"complete",    "deadlock",      "assertion",   "broken",
+                                                  "out of time", "out of memory", "interrupted", "error"};
   return words.at(static_cast<std::size_t>(status));
+}
+
+std::string failure_text(const SystemRun& run) {
+  switch (run.status) {
+    case RunStatus::deadlock:
+      return "deadlock";
+    case RunStatus::broken:
+      return run.exploration.broken;
+    default:
+      return "an assertion of the program fails";
+  }
 }
 
 RunError describe_error(const std::exception_ptr& error, const Program& program) {
@@ -133,6 +152,8 @@ RunError describe_error(const std::exception_ptr& error, const Program& program)
             "bound what it computes in loops: count with `inc`, which wraps at its operand, mask with `and`, "
             "or unroll the loop")
             .what()};
+  } catch (const BrokenRule& broken) {
+    return {RunStatus::error, broken.what()};
   } catch (const std::bad_alloc&) {
     return {RunStatus::out_of_memory, "the machine has no memory left"};
   }
@@ -161,6 +182,41 @@ SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits
     run.message = error.message;
   }
   return run;
+}
+
+ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced, const RunLimits& limits) {
+  ReductionCheck check;
+  if (reduced.status != RunStatus::complete && !failed(reduced.status)) return check;
+  Subject subject = reduced.subject;
+  subject.options.reductions = Reductions::none();
+  SystemRun full;
+  full.subject = std::move(subject);
+  try {
+    explore_outcomes(test, limits, full);
+  } catch (...) {
+    full.status = describe_error(std::current_exception(), test.program).status;
+  }
+  check.states = full.exploration.states;
+  if (full.status != RunStatus::complete && !failed(full.status)) return check;
+  check.compared = true;
+  if (full.status != reduced.status) {
+    check.difference =
+        fmt::format("with reductions: {}, without: {}", word(reduced.status), word(full.status));
+    return check;
+  }
+  // Where a failure ends both, each has seen what came before it.
+  if (failed(full.status)) return check;
+  const auto first_beyond = [&](const SystemRun& some, const SystemRun& others, std::string_view what) {
+    for (const Outcome& outcome : some.outcomes) {
+      if (!check.difference.empty() ||
+          std::binary_search(others.outcomes.begin(), others.outcomes.end(), outcome))
+        continue;
+      check.difference = fmt::format("the reductions {} {}", what, outcome_text(test, outcome));
+    }
+  };
+  first_beyond(full, reduced, "leave out");
+  first_beyond(reduced, full, "invent");
+  return check;
 }
 
 std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,

@@ -21,13 +21,14 @@ enum class RunStatus : std::uint8_t {
   complete,  // every reachable state was visited
   deadlock,  // what the system or the program does wrong: there is a trace
   assertion,
+  broken,       // a rule does what its types do not allow
   out_of_time,  // limits: what was seen is not all
   out_of_memory,
   interrupted,
   error,  // the run could not be made: see its message
 };
 constexpr bool failed(RunStatus status) {
-  return status == RunStatus::deadlock || status == RunStatus::assertion;
+  return status == RunStatus::deadlock || status == RunStatus::assertion || status == RunStatus::broken;
 }
 constexpr bool inconclusive(RunStatus status) {
   return status == RunStatus::out_of_time || status == RunStatus::out_of_memory ||
@@ -42,6 +43,13 @@ struct RunLimits {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
+// A run with reductions, held against the same run without any.
+struct ReductionCheck {
+  bool compared = false;   // else a limit came first, or there was nothing to compare
+  std::string difference;  // "the reductions leave out P1:r0=1; P1:r1=0;"; empty where there is none
+  std::size_t states = 0;  // without reductions
+};
+
 struct SystemRun {
   Subject subject;     // with its program
   std::string system;  // the subject's name, as in Expect=
@@ -53,7 +61,11 @@ struct SystemRun {
   ExploreResult exploration;  // without its trace
   std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> failure;
+  std::optional<ReductionCheck> reductions;  // where that was asked for
 };
+
+// What a failed run did wrong, in a few words.
+std::string failure_text(const SystemRun& run);
 
 // The values of a test's observed terms in a final state.
 Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state);
@@ -61,6 +73,9 @@ Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std:
 // `subject` comes without a program or launches: they are the test's. Whatever the test, the system's options
 // or a limit do wrong ends in a status, not in an exception.
 SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits);
+
+// Runs once more, without reductions; a run that reached a limit, or could not be made, is not compared.
+ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced, const RunLimits& limits);
 
 // A shortest execution whose outcome is `wanted`; nothing where there is none within the limits.
 std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,

@@ -34,6 +34,7 @@ class Judge {
 
   void judge() {
     find_failures();
+    for (const SystemRun& run : report_.runs) find_reduction(run);
     if (test_.launches != nullptr) return compare_outcomes();
     find_conformance();
     find_violations();
@@ -53,12 +54,15 @@ class Judge {
 
   void find_failure(const SystemRun& run) {
     if (!failed(run.status) || is_expected_to_fail()) return;
-    const std::string text =
-        run.status == RunStatus::deadlock ? "deadlock" : "an assertion of the program fails";
-    report_.findings.push_back({Finding::Kind::failure, run.system, text, run.failure});
+    report_.findings.push_back({Finding::Kind::failure, run.system, failure_text(run), run.failure});
   }
 
   // Under some scheduler, hence under the one that does anything.
+  void find_reduction(const SystemRun& run) {
+    if (!run.reductions || run.reductions->difference.empty()) return;
+    report_.findings.push_back({Finding::Kind::reduction, run.system, run.reductions->difference, {}});
+  }
+
   [[nodiscard]] bool is_expected_to_fail() const {
     return std::any_of(test_.expected_progress.begin(), test_.expected_progress.end(),
                        [](const ExpectedProgress& one) { return one.verdict == "unsafe"; });
@@ -298,7 +302,9 @@ class Suite {
   }
 
   SystemRun run_one(const Case& one, const Subject& subject) const {
-    return run_on_system(*one.report.test, subject, each_);
+    SystemRun run = run_on_system(*one.report.test, subject, each_);
+    if (options_.check_reductions) run.reductions = check_reductions(*one.report.test, run, each_);
+    return run;
   }
 
   void find_races(TestReport& report) const {
@@ -333,6 +339,9 @@ class Suite {
       Case& one = cases_[next_];
       if (one.begun) {
         totals_.count(one.report.verdict());
+        for (const SystemRun& run : one.report.runs) {
+          if (run.reductions) ++(run.reductions->compared ? totals_.checked : totals_.unchecked);
+        }
         if (options_.on_report) options_.on_report(one.report);
       } else {
         ++totals_.skipped;
@@ -366,7 +375,7 @@ std::string_view word(Standing standing) {
 }
 
 std::string_view word(Finding::Kind kind) {
-  constexpr std::array<std::string_view, 3> words{"violation", "failure", "unexpected"};
+  constexpr std::array<std::string_view, 4> words{"violation", "failure", "unexpected", "reduction"};
   return words.at(static_cast<std::size_t>(kind));
 }
 
@@ -427,6 +436,8 @@ void SuiteTotals::add(const SuiteTotals& other) {
   differing += other.differing;
   inconclusive += other.inconclusive;
   errors += other.errors;
+  checked += other.checked;
+  unchecked += other.unchecked;
   interrupted = interrupted || other.interrupted;
   seconds += other.seconds;
 }

@@ -67,6 +67,7 @@ struct Finding {
     violation,   // a system does not obey a model that it is judged by
     failure,     // a deadlock or a failed assertion
     unexpected,  // a verdict differs from what the file expects
+    reduction,   // a run without reductions says otherwise
   };
   Kind kind = Kind::unexpected;
   std::string system;  // empty where it is about the program alone
@@ -109,6 +110,7 @@ struct SuiteProgress {
 struct SuiteOptions {
   std::vector<Subject> systems;                            // without programs
   std::vector<RaceModel> judged{RaceModel::hrf_indirect};  // models whose violation is a finding
+  bool check_reductions = false;                           // hold every run against one without reductions
   RunLimits limits;                                        // threads and memory are for all runs together
   std::function<void(const TestReport&)> on_report;        // in the tests' order, from the calling thread
   std::function<void(const SuiteProgress&)> on_progress;   // a few times a second, from the calling thread
@@ -120,7 +122,9 @@ struct SuiteTotals {
   std::size_t as_expected = 0;
   std::size_t differing = 0;
   std::size_t inconclusive = 0;
-  std::size_t errors = 0;  // tests that could not be run, and files that could not be read
+  std::size_t errors = 0;     // tests that could not be run, and files that could not be read
+  std::size_t checked = 0;    // runs held against the same without reductions
+  std::size_t unchecked = 0;  // where that reached a limit
   bool interrupted = false;
   double seconds = 0;
   void count(TestVerdict verdict);  // of a test that is reported

@@ -55,6 +55,9 @@ class Judge {
              graph_.model().invariants().at(static_cast<std::size_t>(graph_.violated())),
              graph_.path_to(graph_.bad()), {});
         return false;
+      case Verdict::broken:
+        keep(Termination::unsafe, TraceEnd::broken, graph_.broken(), graph_.path_to(graph_.bad()), {});
+        return false;
       case Verdict::interrupted:
         run_.termination = Termination::interrupted;
         run_.message = "interrupted";

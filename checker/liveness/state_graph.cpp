@@ -78,7 +78,14 @@ void StateGraph::explore(const ExploreOptions& options) {
     }
     visited_.copy(next, state.data());
     successors.clear(words_);
-    model_.expand(state.data(), successors);
+    try {
+      model_.expand(state.data(), successors);
+    } catch (const BrokenRule& broken) {
+      verdict_ = Verdict::broken;
+      broken_ = broken.what();
+      bad_ = static_cast<StateNumber>(next);
+      break;
+    }
     if (successors.violated >= 0 && options.invariants) {
       verdict_ = Verdict::invariant;
       violated_ = successors.violated;

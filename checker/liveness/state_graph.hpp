@@ -46,7 +46,8 @@ class StateGraph {
 
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  [[nodiscard]] int violated() const { return violated_; }  // an index into Model::invariants
+  [[nodiscard]] int violated() const { return violated_; }             // an index into Model::invariants
+  [[nodiscard]] const std::string& broken() const { return broken_; }  // where the verdict is broken
   [[nodiscard]] std::size_t states() const { return visited_.size(); }
   [[nodiscard]] std::size_t edges() const { return targets_.size(); }
   [[nodiscard]] std::size_t initial_states() const { return initial_; }
@@ -112,6 +113,7 @@ class StateGraph {
 
   Verdict verdict_ = Verdict::holds;
   int violated_ = -1;
+  std::string broken_;
   StateNumber bad_ = 0;
   unsigned depth_ = 0;
   double seconds_ = 0;

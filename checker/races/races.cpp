@@ -276,6 +276,11 @@ class Analysis {
     verdict.states += result.states;
     verdict.transitions += result.transitions;
     if (inconclusive(result.verdict)) return stop(result.verdict, verdict);
+    if (result.verdict == Verdict::broken) {
+      verdict.answer = RaceAnswer::inconclusive;
+      verdict.reason = result.broken;
+      return;
+    }
     if (result.verdict != Verdict::invariant) return;
     verdict.answer = RaceAnswer::race;
     verdict.race = model.race_at_end(result.trace, verdict.model);

@@ -115,11 +115,17 @@ inline auto instruction_text(std::shared_ptr<const Program> program) {
   };
 }
 
-// Of a system with a program, as it was recorded. What the program asserts is watched; invariants are not.
-std::shared_ptr<const footprint::StubbornSets> stubborn_sets(const recorded::WholeDescription& whole,
-                                                             std::vector<footprint::Place> places,
-                                                             std::vector<bool> fair,
-                                                             const std::vector<const std::byte*>& initial);
+// Reductions that follow from a system's trees.
+struct Derived {
+  std::shared_ptr<const footprint::StubbornSets> stubborn;
+  std::shared_ptr<const footprint::DeadFields> dead;
+};
+
+// Of a system with a program, as it was recorded, from its initial state of that many bytes. What the program
+// asserts is watched; invariants are not. `memory_observed`: whether somebody reads the final locations.
+Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
+                          const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
+                          bool memory_observed);
 
 template <class Info, class Sizes>
 std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
@@ -139,9 +145,10 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
     if (entry.describe_whole == nullptr)
       throw BadInput(std::string(entry.name) + " is built without its trees", "do without stubborn sets");
     const auto initial = model->first_state();
-    model->reduce(stubborn_sets(entry.describe_whole(program, options), model->places(),
-                                model->engine().fair_instances(),
-                                {reinterpret_cast<const std::byte*>(initial.get())}));
+    Derived derived = derive_reductions(
+        entry.describe_whole(program, options), model->places(), model->engine().fair_instances(),
+        reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial), options.memory_observed);
+    model->reduce(std::move(derived.stubborn), std::move(derived.dead));
     model->check_footprints(options.check_footprints);
   }
   return model;

@@ -239,14 +239,17 @@ ValueRange values_of(const Program& program) {
   return {clamp(low), clamp(high)};
 }
 
-std::shared_ptr<const footprint::StubbornSets> stubborn_sets(const recorded::WholeDescription& whole,
-                                                             std::vector<footprint::Place> places,
-                                                             std::vector<bool> fair,
-                                                             const std::vector<const std::byte*>& initial) {
-  footprint::Footprints footprints(whole, std::move(places));
-  const std::vector<footprint::TermId> watched = footprints.assertions();
-  return std::make_shared<const footprint::StubbornSets>(std::move(footprints), std::move(fair), watched,
-                                                         initial);
+Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
+                          const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
+                          bool memory_observed) {
+  const auto footprints = std::make_shared<const footprint::Footprints>(whole, std::move(places));
+  Derived derived;
+  derived.stubborn = std::make_shared<const footprint::StubbornSets>(
+      footprints, fair, footprints->assertions(), std::vector{initial},
+      footprint::DeadFields::candidates(*footprints));
+  derived.dead = std::make_shared<const footprint::DeadFields>(footprints, derived.stubborn->possible(), fair,
+                                                               memory_observed, initial, bytes);
+  return derived;
 }
 
 PlacementTable place(const Program& program) {

@@ -144,7 +144,17 @@ class Replayer {
     const std::size_t last = recorded_.steps.size() - 1;
     const std::vector<std::uint64_t>& state = result_.trace.steps.back().state;
     successors_.clear(model_->words());
-    model_->expand(state.data(), successors_);
+    std::string broken;
+    try {
+      model_->expand(state.data(), successors_);
+    } catch (const BrokenRule& rule) {
+      broken = rule.what();
+    }
+    if (recorded_.end == TraceEnd::broken ? broken != recorded_.what : !broken.empty()) {
+      return differ(last, broken.empty()
+                              ? fmt::format("its last state does not break a rule: {}", recorded_.what)
+                              : fmt::format("its last state breaks a rule: {}", broken));
+    }
     switch (recorded_.end) {
       case TraceEnd::invariant: {
         const auto& names = model_->invariants();
@@ -170,6 +180,7 @@ class Replayer {
                                           recorded_.loop_start.value_or(0)));
         }
         break;
+      case TraceEnd::broken:
       case TraceEnd::state:
         break;
     }

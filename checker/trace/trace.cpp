@@ -81,6 +81,8 @@ std::string trace_end_text(const RecordedTrace& trace) {
     case TraceEnd::cycle:
       return fmt::format("{}: steps {} to {} go round for ever", trace.what, trace.loop_start.value_or(0) + 1,
                          trace.steps.size() - 1);
+    case TraceEnd::broken:
+      return "broken: " + trace.what;
     case TraceEnd::state:
       return trace.what;
   }

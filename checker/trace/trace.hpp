@@ -19,6 +19,7 @@ enum class TraceEnd : std::uint8_t {
   deadlock,   // no fair rule is enabled, before a proper end
   outcome,    // a proper end with the registers and locations that are named
   cycle,      // is the state of step `loop_start` again: the steps behind that one go round for ever
+  broken,     // lets the rule that is named do what its types do not allow
   state,      // is what is said of it
 };
 
@@ -32,7 +33,7 @@ struct RecordedTrace {
   };
   Subject subject;
   TraceEnd end = TraceEnd::invariant;
-  std::string what;  // the invariant, or the outcome: "P1:r0=1; P1:r1=0;"
+  std::string what;  // the invariant, the outcome "P1:r0=1; P1:r1=0;", the rule and what it does
   unsigned state_bits = 0;
   std::size_t initial = 0;                // which of the initial states
   std::vector<Step> steps;                // steps[0] is the initial state

@@ -33,6 +33,8 @@ std::string_view end_word(TraceEnd end) {
       return "outcome";
     case TraceEnd::cycle:
       return "cycle";
+    case TraceEnd::broken:
+      return "broken";
     case TraceEnd::state:
       return "state";
   }
@@ -84,8 +86,8 @@ std::vector<std::uint64_t> parse_hex(const std::string& text) {
 
 TraceEnd parse_end(const std::string& word) {
   std::vector<std::string> words;
-  for (const TraceEnd end :
-       {TraceEnd::invariant, TraceEnd::deadlock, TraceEnd::outcome, TraceEnd::cycle, TraceEnd::state}) {
+  for (const TraceEnd end : {TraceEnd::invariant, TraceEnd::deadlock, TraceEnd::outcome, TraceEnd::cycle,
+                             TraceEnd::broken, TraceEnd::state}) {
     if (word == end_word(end)) return end;
     words.emplace_back(end_word(end));
   }

@@ -8,9 +8,9 @@
 #include <array>
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
-#include <cassert>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -41,6 +41,33 @@ struct ValueOutOfRange {
   std::int32_t value;
   ValueRange range;
 };
+
+// What a rule may do that its types do not allow.
+enum class Misuse : std::uint8_t { full_queue, empty_queue, no_row, out_of_range };
+constexpr int misuses = 4;
+
+constexpr const char* misuse_text(Misuse what) {
+  switch (what) {
+    case Misuse::full_queue:
+      return "pushes into a full queue";
+    case Misuse::empty_queue:
+      return "takes from an empty queue";
+    case Misuse::no_row:
+      return "looks up a row that there is not";
+    case Misuse::out_of_range:
+      return "gives a number a value out of its range";
+  }
+  return "";
+}
+
+// A rule, or a claim, did so: nothing can be said of what comes after.
+struct RuleMisuse : std::logic_error {
+  explicit RuleMisuse(Misuse m) : std::logic_error(std::string("a rule ") + misuse_text(m)), what_it_did(m) {}
+  Misuse what_it_did;
+};
+[[noreturn, gnu::cold, gnu::noinline]] inline void misuse(Misuse what) {
+  throw RuleMisuse(what);
+}
 
 // Closures of every Concrete kind, whatever its sizes, pass values alike: engines that read them compile
 // once.
@@ -125,7 +152,11 @@ class Concrete {
     }
     [[nodiscard]] std::string text() const { return std::to_string(v); }
     constexpr Int() = default;
-    constexpr Int(Number n) : v(static_cast<Representation>(n.v)) { assert(n.v >= Low && n.v <= High); }
+    // Out of its range is a misuse.
+    constexpr Int(Number n) : v(static_cast<Representation>(n.v)) {
+      if (n.v < Low || n.v > High) [[unlikely]]
+        misuse(Misuse::out_of_range);
+    }
     constexpr Int(int n) : Int(Number{n}) {}
     constexpr operator Number() const { return {v}; }
     friend constexpr Number operator+(Int a, Number b) { return Number{a.v} + b; }
@@ -224,7 +255,8 @@ class Concrete {
   // ---- containers ----------------------------------------------------------------------------------------
 
   // Rows over one index type or a product of them. A Table is part of the state; an Array (over a fixed
-  // index type) may also be part of a message or a local variable.
+  // index type) may also be part of a message or a local variable. There is no row at the index of a Maybe
+  // that holds none.
   template <class Row, IndexTag... Tags>
   struct Table {
     static constexpr std::size_t size = (static_cast<std::size_t>(Sizes::template capacity<Tags>()) * ...);
@@ -251,9 +283,10 @@ class Concrete {
     }
 
     static constexpr std::size_t offset(Ix<Tags>... index) {
+      if (!((index.v < Sizes::template capacity<Tags>()) && ...)) [[unlikely]]
+        misuse(Misuse::no_row);
       std::size_t at = 0;
       ((at = at * static_cast<std::size_t>(Sizes::template capacity<Tags>()) + index.v), ...);
-      assert(at < size);
       return at;
     }
   };
@@ -386,19 +419,22 @@ class Concrete {
   }
   template <class Row, class Slot>
   constexpr void push(Fifo<Row, Slot>& fifo, const Row& row) const {
-    assert(fifo.count.v < extent<Slot>());
+    if (fifo.count.v >= extent<Slot>()) [[unlikely]]
+      misuse(Misuse::full_queue);
     fifo.slots[fifo.count.v++] = row;
   }
   template <class Row, class Slot>
   constexpr void push_front(Fifo<Row, Slot>& fifo, const Row& row) const {
-    assert(fifo.count.v < extent<Slot>());
+    if (fifo.count.v >= extent<Slot>()) [[unlikely]]
+      misuse(Misuse::full_queue);
     for (std::size_t i = fifo.count.v; i > 0; --i) fifo.slots[i] = fifo.slots[i - 1];
     fifo.slots[0] = row;
     ++fifo.count.v;
   }
   template <class Row, class Slot>
   static constexpr void pop(Fifo<Row, Slot>& fifo) {
-    assert(fifo.count.v > 0);
+    if (fifo.count.v == 0) [[unlikely]]
+      misuse(Misuse::empty_queue);
     --fifo.count.v;
     for (std::size_t i = 0; i < fifo.count.v; ++i) fifo.slots[i] = fifo.slots[i + 1];
     fifo.slots[fifo.count.v] = Row{};
