@@ -178,6 +178,17 @@ TEST_CASE("litmus runs a test by name on the systems asked for") {
   CHECK(result.error.empty());
 }
 
+TEST_CASE("litmus says how many runs were held against the same without reductions") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "mp-agent", "sb-agent", "--on", "quick-release",
+                                      "--check-reductions", "--timeout", "60", "--summary-only"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out,
+             Catch::Contains("reductions: 2 runs held against the same without, 0 too large for that"));
+  // Without a limit of time it might never end.
+  CHECK(lockstep.run({"litmus", "mp-agent", "--check-reductions"}).status == 2);
+}
+
 TEST_CASE("litmus prints one JSON document") {
   const Command lockstep;
   const Result result = lockstep.run({"litmus", "mp-agent", "sb-agent", "--json"});

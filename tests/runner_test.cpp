@@ -187,6 +187,35 @@ TEST_CASE("an assertion that fails ends the run with a trace") {
   CHECK(replay(*run.failure).difference.empty());
 }
 
+TEST_CASE("a run is held against the same without reductions, and what these leave out or invent is named") {
+  const auto test = from_text(R"(HRF sb
+{ x = 0; y = 0; }
+ P0@wg 0,agent 0 | P1@wg 1,agent 0 ;
+ st x, 1 | st y, 1 ;
+ ld r0, y | ld r0, x ;
+exists (P0:r0 == 0 /\ P1:r0 == 0)
+)");
+  SystemRun run = run_on(*test, GENERATE("sc", "quick-release"));
+  const ReductionCheck agrees = check_reductions(*test, run, {});
+  CHECK(agrees.compared);
+  CHECK(agrees.difference.empty());
+  CHECK(agrees.states > run.exploration.states);
+
+  const Outcome last = run.outcomes.back();
+  run.outcomes.pop_back();
+  CHECK(check_reductions(*test, run, {}).difference ==
+        "the reductions leave out " + outcome_text(*test, last));
+  run.outcomes.push_back(last);
+  run.outcomes.push_back(Outcome(last.size(), 3));
+  CHECK(check_reductions(*test, run, {}).difference ==
+        "the reductions invent " + outcome_text(*test, run.outcomes.back()));
+
+  run.status = RunStatus::deadlock;
+  CHECK(check_reductions(*test, run, {}).difference == "with reductions: deadlock, without: complete");
+  run.status = RunStatus::out_of_time;
+  CHECK_FALSE(check_reductions(*test, run, {}).compared);
+}
+
 TEST_CASE("a program that counts beyond what a word holds is told so by name") {
   const SystemRun run = run_on(*from_text(endless_count), "sc");
   CHECK(run.status == RunStatus::error);
