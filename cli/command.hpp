@@ -1,4 +1,9 @@
-// What each command's file offers to main.cpp: a function that adds the command and says how to run it.
+// What each command's file offers: a function that adds the command and says how to run it.
+//
+// There are three executables. `lockstep` has all commands but two, which need much that the others do not,
+// and take as long to build as all others together: `lockstep prove` goes on as `lockstep-prove`, which lies
+// beside it, and `lockstep sim` as `lockstep-sim`. lockstep.cpp, lockstep_prove.cpp and lockstep_sim.cpp say
+// which commands each has.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,6 +16,14 @@ struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;  // the exit status; throws BadInput
 };
+
+// A command of another executable, for this one's help; it is never run.
+Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what);
+inline constexpr const char* prove_what = "Prove a system's lemmas with Z3, at a size or at any";
+inline constexpr const char* sim_what = "Simulate a workload on a machine with time";
+
+// Those of this executable, in the order of its help.
+std::vector<Command> add_commands(CLI::App& lockstep);
 
 Command add_litmus(CLI::App& lockstep);
 Command add_generate(CLI::App& lockstep);

@@ -1,8 +1,14 @@
-// The `lockstep` command: parses, calls, prints; decides nothing. Each subcommand has a file of its own.
+// The `lockstep` command: parses, calls, prints; decides nothing. Each subcommand has a file of its own. This
+// is the main function of all three executables (command.hpp).
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -53,6 +59,15 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
       near.empty() ? help : fmt::format("did you mean '{}'?", near));
 }
 
+// Goes on as the executable beside this one that has the command.
+[[noreturn]] void go_on_as(const std::string& command, char** argv) {
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::string other = (here / ("lockstep-" + command)).string();
+  execv(other.c_str(), argv);
+  throw BadInput(fmt::format("cannot run {}: {}", other, std::strerror(errno)),
+                 fmt::format("`./lockstep {}` builds it", command));
+}
+
 int run(int argc, char** argv) {
   CLI::App lockstep{"Lockstep checks GPU memory-system protocols and the programs that run on them."};
   lockstep.name("lockstep");
@@ -68,11 +83,7 @@ int run(int argc, char** argv) {
       "Exit status: 0 all as expected, 1 a property fails or a verdict differs,\n"
       "2 bad input, 3 a limit was reached, 130 interrupted.");
   lockstep.require_subcommand(0, 1);
-  const std::vector<cli::Command> commands{
-      cli::add_litmus(lockstep), cli::add_generate(lockstep),   cli::add_conform(lockstep),
-      cli::add_check(lockstep),  cli::add_progress(lockstep),   cli::add_prove(lockstep),
-      cli::add_sim(lockstep),    cli::add_replay(lockstep),     cli::add_explain(lockstep),
-      cli::add_export(lockstep), cli::add_crosscheck(lockstep), cli::add_list(lockstep)};
+  const std::vector<cli::Command> commands = cli::add_commands(lockstep);
   if (argc < 2) {
     cli::print_error(lockstep.help());
     return bad_usage;
@@ -82,6 +93,9 @@ int run(int argc, char** argv) {
   const std::vector<std::string> names = command_names(commands);
   if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {
     throw BadInput(fmt::format("unknown command '{}'", first), suggestion(first, names));
+  }
+  for (const cli::Command& command : commands) {
+    if (!command.run && command.app->get_name() == first) go_on_as(first, argv);
   }
   try {
     lockstep.parse(argc, argv);

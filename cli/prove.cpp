@@ -149,7 +149,7 @@ int run(const Options& options) {
 
 Command add_prove(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("prove", "Prove a system's lemmas with Z3, at a size or at any");
+  CLI::App* app = lockstep.add_subcommand("prove", prove_what);
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
   app->add_flag("--any-size", options->any_size,
                 "For any number of members of every index type but those that it prints as fixed");

@@ -133,7 +133,7 @@ int run(const Options& options) {
 
 Command add_sim(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("sim", "Simulate a workload on a machine with time");
+  CLI::App* app = lockstep.add_subcommand("sim", sim_what);
   app->add_option("WORKLOAD", options->workload,
                   "copy, vector-add, reduction, stencil, message-passing, or all of them: all; "
                   "of launches: babelstream, stencil")

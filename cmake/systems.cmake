@@ -2,7 +2,7 @@
 # optimized and what only prints is not. They register themselves; nothing is edited to add one.
 
 # lockstep_add_reading(<target> <kind> <header>): adds to an OBJECT library the unit that reads the header with one
-# kind: concrete, recorded or timed (cmake/systems/<kind>.cpp.in). The header, relative to an include folder, has a
+# kind: concrete, full (where sizes are large), recorded or timed (cmake/systems/<kind>.cpp.in). The header, relative to an include folder, has a
 # namespace lockstep::<stem> with a struct Info.
 function(lockstep_add_reading target kind header)
   cmake_path(GET header STEM LOCKSTEP_SYSTEM)

@@ -90,6 +90,15 @@ std::unique_ptr<LaunchesModel> launched_model(const Sizes& sizes, const SystemEn
   return std::make_unique<LaunchedModel<Protocol>>(std::move(protocol), Info::client, std::move(launches));
 }
 
+// Of sizes that small capacities do not hold. Units of their own make them (full_models.hpp).
+template <class Info>
+std::unique_ptr<Model> full_closed_model(const typename Info::template Sizes<FullCapacities>& sizes,
+                                         const SystemEntry& self, const SystemOptions& options);
+template <class Info>
+std::unique_ptr<LaunchesModel> full_launched_model(const typename Info::template Sizes<FullCapacities>& sizes,
+                                                   const SystemEntry& self, const SystemOptions& options,
+                                                   std::shared_ptr<const Launches> launches);
+
 // The sizes that a sequence needs, and more chiplets, other lines or coarser labels where the user asks for
 // them. Throws BadInput with the place in the test where they do not fit.
 template <class Info>
@@ -134,7 +143,7 @@ SystemEntry closed_system_entry() {
       typename Info::template Sizes<CapacitiesAtMost<4>> small;
       if (fits(sizes, small)) return closed_model<Info>(small, self, options);
     }
-    return closed_model<Info>(sizes, self, options);
+    return full_closed_model<Info>(sizes, self, options);
   };
   if constexpr (requires { Info::client; }) {
     entry.build_launched = [](std::shared_ptr<const Launches> launches,
@@ -145,7 +154,7 @@ SystemEntry closed_system_entry() {
         typename Info::template Sizes<CapacitiesAtMost<4>> small;
         if (fits(sizes, small)) return launched_model<Info>(small, self, options, std::move(launches));
       }
-      return launched_model<Info>(sizes, self, options, std::move(launches));
+      return full_launched_model<Info>(sizes, self, options, std::move(launches));
     };
   }
   return entry;

@@ -115,6 +115,12 @@ inline auto instruction_text(std::shared_ptr<const Program> program) {
   };
 }
 
+// A memory system, which runs programs; every other system is its own client.
+template <class Info>
+concept MemorySystem = requires {
+  typename Info::template Memory<Concrete<typename Info::template Sizes<FullCapacities>>>;
+};
+
 // Reductions that follow from a system's trees.
 struct Derived {
   std::shared_ptr<const footprint::StubbornSets> stubborn;
@@ -176,6 +182,13 @@ typename Info::template Sizes<Capacities> sizes_for(const Program& program, cons
   return sizes;
 }
 
+// Of sizes that small capacities do not hold. A unit of its own makes it (full_models.hpp): it takes as long
+// to compile as the one for small sizes.
+template <class Info>
+std::unique_ptr<ProgramModel> full_model_of_program(
+    const typename Info::template Sizes<FullCapacities>& sizes, std::shared_ptr<const Program> program,
+    const PlacementTable& placement, const SystemOptions& options, const SystemEntry& entry);
+
 template <class Info>
 std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
                                                   const SystemOptions& options, const SystemEntry& entry) {
@@ -187,7 +200,7 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
       return model_of_program<Info>(small, std::move(program), placement, options, entry);
     }
   }
-  return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
+  return full_model_of_program<Info>(sizes, std::move(program), placement, options, entry);
 }
 
 // The registry's entry for a memory system.

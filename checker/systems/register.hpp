@@ -8,12 +8,6 @@
 
 namespace lockstep {
 
-// A memory system, which runs programs; every other system is its own client.
-template <class Info>
-concept MemorySystem = requires {
-  typename Info::template Memory<Concrete<typename Info::template Sizes<FullCapacities>>>;
-};
-
 template <class Info>
 struct RegisteredModel {
   RegisteredModel() {

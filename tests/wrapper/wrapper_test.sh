@@ -163,6 +163,13 @@ run list
 run list
 check "$did" = "ninja lockstep"
 
+claim "what proves and what simulates is built when it is asked for"
+run prove german
+check "$out" = "ran: prove german"
+called "ninja lockstep lockstep-prove"
+run sim copy
+called "ninja lockstep lockstep-sim"
+
 claim "a moved tree is configured afresh"
 run list
 mv "$tree" "$tree-moved"
@@ -290,7 +297,7 @@ check -n "$(grep -hF 'waiting for another build' "$work/first" "$work/err")"
 
 claim "test builds the tests too, hands on arguments, and passes"
 run test -R litmus
-called "ninja lockstep lockstep_tests"
+called "ninja lockstep lockstep-prove lockstep-sim lockstep_tests"
 called "ctest --test-dir $tree/build --output-on-failure --no-tests=error --parallel $(nproc) -R litmus"
 check "$out" = "100% tests passed, 0 tests failed out of 7"
 check "$status" -eq 0

@@ -1,0 +1,25 @@
+// The commands of `lockstep`.
+#include "cli/command.hpp"
+
+namespace lockstep::cli {
+
+Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what) {
+  return {lockstep.add_subcommand(name, what), {}};
+}
+
+std::vector<Command> add_commands(CLI::App& lockstep) {
+  return {add_litmus(lockstep),
+          add_generate(lockstep),
+          add_conform(lockstep),
+          add_check(lockstep),
+          add_progress(lockstep),
+          add_elsewhere(lockstep, "prove", prove_what),
+          add_elsewhere(lockstep, "sim", sim_what),
+          add_replay(lockstep),
+          add_explain(lockstep),
+          add_export(lockstep),
+          add_crosscheck(lockstep),
+          add_list(lockstep)};
+}
+
+}  // namespace lockstep::cli

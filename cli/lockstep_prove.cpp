@@ -1,0 +1,10 @@
+// The command of `lockstep-prove`.
+#include "cli/command.hpp"
+
+namespace lockstep::cli {
+
+std::vector<Command> add_commands(CLI::App& lockstep) {
+  return {add_prove(lockstep)};
+}
+
+}  // namespace lockstep::cli
