@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -103,6 +104,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     cli::catch_interrupts();
+    systems();  // whose list is refused whatever is asked
     return run(argc, argv);
   } catch (const BadInput& error) {
     cli::print_error(error.what());

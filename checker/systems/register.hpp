@@ -2,27 +2,24 @@
 #pragma once
 
 #include "checker/systems/closed_system.hpp"
+#include "checker/systems/contract.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/scheduled_system.hpp"
 
 namespace lockstep {
 
-// A memory system, which runs programs; every other system is its own client.
-template <class Info>
-concept MemorySystem = requires {
-  typename Info::template Memory<Concrete<typename Info::template Sizes<FullCapacities>>>;
-};
-
 template <class Info>
 struct RegisteredModel {
-  RegisteredModel() {
-    if constexpr (MemorySystem<Info>) {
-      const RegisteredSystem system(Info::place, program_system_entry<Info>);
+  static_assert(is_described<Info, Concrete>());
+  explicit RegisteredModel(std::string_view header) {
+    const Origin here = origin<Info>(header);
+    if constexpr (RunsPrograms<Info, Concrete>) {
+      const RegisteredSystem system(here, program_system_entry<Info>);
       if constexpr (requires { Info::performs_at_once; })
-        const RegisteredScheduled scheduled(Info::name, build_scheduled_model<Info>);
+        const RegisteredScheduled scheduled(here, build_scheduled_model<Info>);
     } else {
-      const RegisteredSystem system(Info::place, closed_system_entry<Info>);
+      const RegisteredSystem system(here, closed_system_entry<Info>);
     }
   }
 };
