@@ -526,13 +526,13 @@ struct Protocol {
           return receives(s, c, b, RequestKind::PutS) && has_room(s, c);
         },
         [=, this](State& s, Core c, Block b) {
+          const auto shared = [&](Core d) { return s.sharer(d, b) && d != c; };
+          k.when(s.directory(b).state == DirectoryState::S &&
+                     !exists_present(k, slice(s.sharer, threads, b), shared),
+                 [&] { s.directory(b).state = DirectoryState::I; });
           s.request(c, b) = Request{};
           s.sharer(c, b) = false;
           send(s, c, ForwardKind::Put_Ack, b, Core{});
-          const Bool last =
-              !exists_present(k, slice(s.sharer, threads, b), [&](Core d) { return s.sharer(d, b); });
-          k.when(last && s.directory(b).state == DirectoryState::S,
-                 [&] { s.directory(b).state = DirectoryState::I; });
         });
     r.rule(
         {.name = "PutM from the owner", .unit = "directory", .source = "Table 8.2"}, over(threads, blocks),
