@@ -1,9 +1,9 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are three executables. `lockstep` has all commands but two, which need much that the others do not,
-// and take as long to build as all others together: `lockstep prove` goes on as `lockstep-prove`, which lies
-// beside it, and `lockstep sim` as `lockstep-sim`. lockstep.cpp, lockstep_prove.cpp and lockstep_sim.cpp say
-// which commands each has.
+// There are three executables (cmake/systems.cmake). `lockstep` has all commands but two, which need much
+// that the others do not, and take as long to build as all others together: `lockstep prove` goes on as
+// `lockstep-prove`, which lies beside it, and `lockstep sim` as `lockstep-sim`. lockstep.cpp,
+// lockstep_prove.cpp and lockstep_sim.cpp say which commands each has.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/home.hpp"
 
 namespace lockstep::cli {
 
@@ -133,18 +134,10 @@ void print_error(const std::string& text) {
 }
 
 std::string litmus_home() {
-  std::vector<fs::path> candidates;
-  if (const char* home = std::getenv("LOCKSTEP_HOME")) candidates.emplace_back(fs::path(home) / "litmus");
-  candidates.emplace_back(fs::path(LOCKSTEP_SOURCE_DIR) / "litmus");
-  candidates.emplace_back("litmus");
   std::error_code error;
-  for (const fs::path& candidate : candidates) {
-    if (!fs::is_directory(candidate, error)) continue;
-    const fs::path near = fs::proximate(candidate, error);
-    return (error || near.empty() || *near.begin() == "..") ? candidate.string() : near.string();
-  }
-  throw BadInput("the tests that come with Lockstep are not where they were when it was built",
-                 "set LOCKSTEP_HOME to the folder that holds litmus/, or name files");
+  const fs::path home = shipped("litmus");
+  const fs::path near = fs::proximate(home, error);
+  return (error || near.empty() || *near.begin() == "..") ? home.string() : near.string();
 }
 
 }  // namespace lockstep::cli

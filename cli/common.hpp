@@ -63,9 +63,8 @@ class ProgressLine {
 void print_now(const std::string& text);
 void print_error(const std::string& text);
 
-// The folder of the tests that come with Lockstep: below LOCKSTEP_HOME where that is set, below the sources
-// that this command was built from, or ./litmus. As a path relative to the current folder where it lies below
-// it.
+// The folder of the tests that come with Lockstep (support/home.hpp), as a path relative to the current
+// folder where it lies below it.
 std::string litmus_home();
 
 }  // namespace lockstep::cli

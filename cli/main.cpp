@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -61,8 +62,7 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
 
 // Goes on as the executable beside this one that has the command.
 [[noreturn]] void go_on_as(const std::string& command, char** argv) {
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::string other = (here / ("lockstep-" + command)).string();
+  const std::string other = std::filesystem::read_symlink("/proc/self/exe").string() + "-" + command;
   execv(other.c_str(), argv);
   throw BadInput(fmt::format("cannot run {}: {}", other, std::strerror(errno)),
                  fmt::format("`./lockstep {}` builds it", command));
@@ -117,6 +117,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     cli::catch_interrupts();
+    systems();  // whose list is refused whatever is asked
     return run(argc, argv);
   } catch (const BadInput& error) {
     cli::print_error(error.what());

@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/home.hpp"
 #include "checker/trace/subject.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -31,11 +30,8 @@ struct Options {
   bool rules = false;
 };
 
-// A machine that comes with Lockstep: below LOCKSTEP_HOME where that is set, else below the sources.
 std::string shipped_machine(const std::string& name) {
-  const char* home = std::getenv("LOCKSTEP_HOME");
-  return (std::filesystem::path(home != nullptr ? home : LOCKSTEP_SOURCE_DIR) / "refimpl/machines" / name)
-      .string();
+  return shipped("refimpl/machines/" + name).string();
 }
 
 bool takes_launches(const std::string& system) {

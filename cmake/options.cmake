@@ -1,9 +1,11 @@
-# How our own code is compiled, as the one target `lockstep_options`: include root, warnings, processor and
-# sanitizers.
+# How our own code is compiled. What whoever links it has to share is the one target `lockstep_options`: include root,
+# processor, sanitizers. Warnings are for this tree alone.
 
 add_library(lockstep_options INTERFACE)
-target_include_directories(lockstep_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_options(lockstep_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion)
+target_include_directories(lockstep_options INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                                      "$<INSTALL_INTERFACE:include/lockstep>")
+target_compile_features(lockstep_options INTERFACE cxx_std_20)
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion)
 
 # GCC 12 warns of its own library where there is nothing wrong: of std::string's operator+ (bug 105651) and of
 # the AVX-512 intrinsics that xxHash uses (bug 105593).
@@ -12,7 +14,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 
 if(LOCKSTEP_WERROR)
-  target_compile_options(lockstep_options INTERFACE -Werror)
+  add_compile_options(-Werror)
 endif()
 
 if(LOCKSTEP_NATIVE)
@@ -25,17 +27,15 @@ if(LOCKSTEP_SANITIZE)
   target_link_options(lockstep_options INTERFACE ${sanitize})
 endif()
 
+# Imported targets are SYSTEM for whoever links them, so only our own code is held to our warnings.
+add_library(lockstep_packages INTERFACE)
+target_include_directories(lockstep_packages SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}" "${TOMLPLUSPLUS_INCLUDE_DIR}")
+target_link_libraries(lockstep_packages INTERFACE fmt::fmt nlohmann_json::nlohmann_json taocpp::pegtl Boost::headers
+                                                  Threads::Threads)
+
 if(LOCKSTEP_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "LOCKSTEP_FUZZ needs clang: configure with the preset `fuzz`")
   endif()
   target_compile_options(lockstep_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-
-# A memory system's translation unit can need 2 GB: no more of them at once than memory has room for.
-cmake_host_system_information(RESULT memory_mb QUERY TOTAL_PHYSICAL_MEMORY)
-math(EXPR heavy_jobs "${memory_mb} / 2560")
-if(heavy_jobs LESS 1)
-  set(heavy_jobs 1)
-endif()
-set_property(GLOBAL APPEND PROPERTY JOB_POOLS heavy=${heavy_jobs})

@@ -1,5 +1,6 @@
-# Third-party packages, as the one target `lockstep_packages`. Debian and Ubuntu package them all; whatever
-# is missing is named in one message. The wrapper ./lockstep installs the same packages.
+# Third-party packages, for the tree and, installed beside LockstepConfig.cmake, for whoever builds against it. Debian
+# and Ubuntu package them all; whatever is missing is named in one message. The wrapper ./lockstep installs the same
+# packages.
 
 set(lockstep_missing "")
 
@@ -20,8 +21,10 @@ find_package(nlohmann_json QUIET CONFIG)
 lockstep_package(nlohmann-json3-dev nlohmann_json_FOUND)
 find_package(pegtl QUIET CONFIG)
 lockstep_package(tao-pegtl-dev pegtl_FOUND)
-find_package(Catch2 QUIET CONFIG)
-lockstep_package(catch2 Catch2_FOUND)
+if(NOT CMAKE_FIND_PACKAGE_NAME STREQUAL "Lockstep")
+  find_package(Catch2 QUIET CONFIG)
+  lockstep_package(catch2 Catch2_FOUND)
+endif()
 
 # Boost.Describe came with 1.77; Debian 12's libboost-dev is 1.74, with 1.81 beside it.
 find_package(Boost 1.77 QUIET CONFIG)
@@ -37,15 +40,13 @@ mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
 find_path(Z3_INCLUDE_DIR z3++.h PATH_SUFFIXES z3)
 find_library(Z3_LIBRARY z3)
 mark_as_advanced(XXHASH_INCLUDE_DIR Z3_INCLUDE_DIR Z3_LIBRARY)
-if(Z3_INCLUDE_DIR AND Z3_LIBRARY)
+if(TARGET Z3::Z3)
+elseif(Z3_INCLUDE_DIR AND Z3_LIBRARY)
   add_library(Z3::Z3 UNKNOWN IMPORTED)
   set_target_properties(
     Z3::Z3 PROPERTIES IMPORTED_LOCATION "${Z3_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${Z3_INCLUDE_DIR}")
 else()
-  file(GLOB proofs CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/proofs/*.cpp")
-  if(proofs)
-    list(APPEND lockstep_missing libz3-dev)
-  endif()
+  list(APPEND lockstep_missing libz3-dev)
 endif()
 
 if(lockstep_missing)
@@ -57,9 +58,3 @@ if(lockstep_missing)
                       "  sudo apt-get install --no-install-recommends ${names}\n"
                       "(or run ./lockstep, which installs what it lacks)")
 endif()
-
-# Imported targets are SYSTEM for whoever links them, so only our own code is held to our warnings.
-add_library(lockstep_packages INTERFACE)
-target_include_directories(lockstep_packages SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}" "${TOMLPLUSPLUS_INCLUDE_DIR}")
-target_link_libraries(lockstep_packages INTERFACE fmt::fmt nlohmann_json::nlohmann_json taocpp::pegtl Boost::headers
-                                                  Threads::Threads)

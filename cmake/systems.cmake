@@ -1,20 +1,67 @@
 # A system is a header: the build makes its translation units, one for each value kind, so that what is explored is
 # optimized and what only prints is not. They register themselves; nothing is edited to add one.
+#
+# Included by the tree and, installed beside LockstepConfig.cmake, by whoever builds systems against it.
 
-# lockstep_add_reading(<target> <kind> <header>): adds to an OBJECT library the unit that reads the header with one
-# kind: concrete, full (where sizes are large), recorded or timed (cmake/systems/<kind>.cpp.in). The header, relative to an include folder, has a
-# namespace lockstep::<stem> with a struct Info.
+set(LOCKSTEP_SYSTEMS_DIR "${CMAKE_CURRENT_LIST_DIR}/systems")
+set(LOCKSTEP_BUILT_FROM_IN "${CMAKE_CURRENT_LIST_DIR}/built_from.cpp.in")
+# `full` is Concrete where sizes are large.
+set(LOCKSTEP_KINDS concrete full recorded timed)
+
+# What is explored and what is simulated is hot; trees are not. Unrolling and cloning at -O3 doubles the time to compile
+# these large templates and gains nothing measurable.
+set(LOCKSTEP_OPTIMIZE_concrete -O2)
+set(LOCKSTEP_OPTIMIZE_full -O2)
+set(LOCKSTEP_OPTIMIZE_timed -O2)
+set(LOCKSTEP_OPTIMIZE_recorded -O0)
+# Solvers do the work: optimizing these large templates, and the explorer's view of their lemmas, gains little.
+set(LOCKSTEP_OPTIMIZE_proved -O1)
+
+# A memory system's translation unit can need 2 GB: no more of them at once than memory has room for.
+cmake_host_system_information(RESULT memory_mb QUERY TOTAL_PHYSICAL_MEMORY)
+math(EXPR heavy_jobs "${memory_mb} / 2560")
+if(heavy_jobs LESS 1)
+  set(heavy_jobs 1)
+endif()
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS heavy=${heavy_jobs})
+
+# lockstep_add_reading(<target> <kind> <header>): adds to a target the unit that reads the header with one kind
+# (cmake/systems/<kind>.cpp.in). The header, absolute or relative to an include folder, has a namespace
+# lockstep::<stem> with a struct Info. LOCKSTEP_UNITS_DIR is where units are put.
 function(lockstep_add_reading target kind header)
   cmake_path(GET header STEM LOCKSTEP_SYSTEM)
   set(LOCKSTEP_SYSTEM_HEADER "${header}")
-  set(source "${PROJECT_BINARY_DIR}/systems/${LOCKSTEP_SYSTEM}.${kind}.cpp")
+  set(source "${LOCKSTEP_UNITS_DIR}/${LOCKSTEP_SYSTEM}.${kind}.cpp")
   configure_file("${LOCKSTEP_SYSTEMS_DIR}/${kind}.cpp.in" "${source}" @ONLY)
   target_sources(${target} PRIVATE "${source}")
 endfunction()
 
-set(LOCKSTEP_SYSTEMS_DIR "${CMAKE_CURRENT_LIST_DIR}/systems")
+# lockstep_add_command(<target> [<source>...]): the three executables of the command (cli/command.hpp), with all systems
+# that come with Lockstep: <target>, <target>-prove and <target>-sim. Who explores waits for neither of the others.
+set(LOCKSTEP_EXECUTABLES ";-prove;-sim")
+function(lockstep_add_command target)
+  set(needs "commands;prove;sim")
+  set(lists ";proved;timed")
+  foreach(suffix needed list IN ZIP_LISTS LOCKSTEP_EXECUTABLES needs lists)
+    add_executable(${target}${suffix} ${ARGN})
+    target_link_libraries(${target}${suffix} PRIVATE Lockstep::cli Lockstep::${needed} Lockstep::concrete
+                                                     Lockstep::full Lockstep::recorded)
+    if(list)
+      target_link_libraries(${target}${suffix} PRIVATE Lockstep::${list})
+    endif()
+  endforeach()
+endfunction()
 
-# The headers below the folders that have a struct Info, relative to the project's root.
+# lockstep_built_from(<variable> <folder>): the unit that says where tests, models and machines lie
+# (checker/support/home.hpp).
+function(lockstep_built_from variable LOCKSTEP_DATA_DIR)
+  set(source "${LOCKSTEP_UNITS_DIR}/built_from.cpp")
+  configure_file("${LOCKSTEP_BUILT_FROM_IN}" "${source}" @ONLY)
+  set(${variable} "${source}" PARENT_SCOPE)
+endfunction()
+
+# lockstep_system_headers(<variable> <folder>...): the headers below folders of the tree that have a struct Info,
+# relative to its root.
 function(lockstep_system_headers variable)
   set(found "")
   foreach(folder IN LISTS ARGN)

@@ -1,7 +1,6 @@
 #include "proofs/registry.hpp"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
@@ -11,22 +10,21 @@ namespace lockstep {
 
 namespace {
 
-// Filled before main begins, in no order that a program may rely on.
-std::multimap<int, ProofEntry (*)()>& registered() {
-  static std::multimap<int, ProofEntry (*)()> all;
+Registrations<ProofEntry (*)()>& registered() {
+  static Registrations<ProofEntry (*)()> all;
   return all;
 }
 
 }  // namespace
 
-RegisteredProof::RegisteredProof(int place, ProofEntry (*entry)()) {
-  registered().emplace(place, entry);
+RegisteredProof::RegisteredProof(const Origin& origin, ProofEntry (*entry)()) {
+  registered().add(origin, entry);
 }
 
 std::span<const ProofEntry> proofs() {
   static const std::vector<ProofEntry> entries = [] {
     std::vector<ProofEntry> all;
-    for (const auto& [place, entry] : registered()) all.push_back(entry());
+    for (const auto& [name, entry] : registered().in_order()) all.push_back(entry());
     return all;
   }();
   return entries;

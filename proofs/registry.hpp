@@ -5,9 +5,10 @@
 
 namespace lockstep {
 
-// One of static storage in a system's translation unit under proofs/systems; `place` orders the list.
+// One of static storage in the translation unit of a system's proof:
+//   const RegisteredProof registered(origin<german::Info>("proofs/systems/german.cpp"), entry);
 struct RegisteredProof {
-  RegisteredProof(int place, ProofEntry (*entry)());
+  RegisteredProof(const Origin& origin, ProofEntry (*entry)());
 };
 
 }  // namespace lockstep

@@ -135,8 +135,12 @@ LaunchWorkload stencil(int chiplets, std::uint64_t seed, const std::map<std::str
 
 // ---- systems ---------------------------------------------------------------------------------------------
 
-std::multimap<int, LaunchedSystem>& launched_systems() {
-  static std::multimap<int, LaunchedSystem> systems;
+Registrations<LaunchedSystem>& registered_launched() {
+  static Registrations<LaunchedSystem> all;
+  return all;
+}
+const std::vector<std::pair<std::string_view, LaunchedSystem>>& launched_systems() {
+  static const auto systems = registered_launched().in_order();
   return systems;
 }
 
@@ -192,14 +196,14 @@ const std::vector<LaunchWorkloadEntry>& launch_workloads() {
   return entries;
 }
 
-void register_launched(int place, LaunchedSystem system) {
-  launched_systems().emplace(place, system);
+void register_launched(const Origin& origin, LaunchedSystem system) {
+  registered_launched().add(origin, system);
 }
 
 const LaunchedSystem* find_launched_system(std::string_view name, SimulationOptions& options) {
   const auto slash = name.find('/');
-  for (const auto& [place, system] : launched_systems()) {
-    if (system.name != name.substr(0, slash)) continue;
+  for (const auto& [system_name, system] : launched_systems()) {
+    if (system_name != name.substr(0, slash)) continue;
     if (slash != std::string_view::npos) options.variant = std::string(name.substr(slash + 1));
     return &system;
   }

@@ -78,8 +78,8 @@ struct LaunchedSystem {
   SystemResult (*run)(const LaunchWorkload&, const ChipletMachine&, const SimulationOptions&,
                       const std::atomic<bool>& interrupted) = nullptr;
 };
-// Before main begins, by the translation units of systems; `place` orders them.
-void register_launched(int place, LaunchedSystem system);
+// Before main begins, by the translation units of systems.
+void register_launched(const Origin& origin, LaunchedSystem system);
 // By name, null where there is none of this kind; "cpcoh/baseline" sets the variant.
 const LaunchedSystem* find_launched_system(std::string_view name, SimulationOptions& options);
 

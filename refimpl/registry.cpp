@@ -1,8 +1,6 @@
 // The systems that can be simulated, by name.
 #include <fmt/format.h>
 
-#include <map>
-
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/simulator.hpp"
 
@@ -10,28 +8,32 @@ namespace lockstep {
 
 namespace {
 
-std::multimap<int, TimedSystem>& timed_systems() {
-  static std::multimap<int, TimedSystem> systems;
+Registrations<TimedSystem>& registered() {
+  static Registrations<TimedSystem> all;
+  return all;
+}
+const std::vector<std::pair<std::string_view, TimedSystem>>& timed_systems() {
+  static const auto systems = registered().in_order();
   return systems;
 }
 
 }  // namespace
 
-void register_timed(int place, TimedSystem system) {
-  timed_systems().emplace(place, system);
+void register_timed(const Origin& origin, TimedSystem system) {
+  registered().add(origin, system);
 }
 
 std::vector<std::string> timed_system_names() {
   std::vector<std::string> names;
-  for (const auto& [place, system] : timed_systems()) names.emplace_back(system.name);
+  for (const auto& [system_name, system] : timed_systems()) names.emplace_back(system_name);
   return names;
 }
 
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options) {
   const auto slash = name.find('/');
   const std::string_view plain = name.substr(0, slash);
-  for (const auto& [place, system] : timed_systems()) {
-    if (system.name != plain) continue;
+  for (const auto& [system_name, system] : timed_systems()) {
+    if (system_name != plain) continue;
     if (slash != std::string_view::npos) options.variant = std::string(name.substr(slash + 1));
     return system;
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/support/registration.hpp"
 #include "refimpl/machine.hpp"
 #include "refimpl/statistics.hpp"
 #include "refimpl/workloads/workload.hpp"
@@ -59,8 +60,8 @@ struct TimedSystem {
   std::unique_ptr<Simulator> (*build)(const Workload&, const MachineDescription&,
                                       const SimulationOptions&) = nullptr;
 };
-// Before main begins, by the translation units of systems; `place` orders them.
-void register_timed(int place, TimedSystem system);
+// Before main begins, by the translation units of systems.
+void register_timed(const Origin& origin, TimedSystem system);
 
 // By name; throws BadInput with the nearest. "quick-release/lean" sets the variant.
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options);

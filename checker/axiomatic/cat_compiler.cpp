@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/home.hpp"
 
 namespace lockstep::cat {
 
@@ -144,7 +145,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const models_folder = LOCKSTEP_SOURCE_DIR "/spec/models";
+std::string models_folder() {
+  return shipped("spec/models").string();
+}
 
 std::string read_text(const std::string& path) {
   std::error_code error;
@@ -159,7 +162,7 @@ std::string read_text(const std::string& path) {
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(models_folder, error)) {
+  for (const auto& entry : fs::directory_iterator(models_folder(), error)) {
     const fs::path& path = entry.path();
     if (path.extension() != ".cat") continue;
     names.push_back(path.stem().string());
@@ -169,15 +172,15 @@ std::vector<std::string> model_names() {
 }
 
 void add_library_path(Source& source) {
-  source.path.emplace_back(models_folder);
-  source.path.push_back(std::string(models_folder) + "/lib");
+  source.path.push_back(models_folder());
+  source.path.push_back(models_folder() + "/lib");
 }
 
 Source read_model(const std::string& name_or_path, const std::vector<std::string>& include_path) {
   std::error_code error;
   std::string path = name_or_path;
   if (!name_or_path.ends_with(".cat") && !fs::exists(path, error)) {
-    path = std::string(models_folder) + "/" + name_or_path + ".cat";
+    path = models_folder() + "/" + name_or_path + ".cat";
     if (name_or_path.find('/') != std::string::npos || !fs::exists(path, error)) {
       throw BadInput("unknown model '" + name_or_path + "'", suggestion(name_or_path, model_names()));
     }
@@ -1263,7 +1266,7 @@ class Compiler {
 
   // Ours, also for a model that lies beside another one's.
   void include_library() {
-    const std::string path = std::string(models_folder) + "/lib/stdlib.cat";
+    const std::string path = models_folder() + "/lib/stdlib.cat";
     std::error_code error;
     if (!fs::exists(path, error)) {
       throw BadInput("the model library 'stdlib.cat' is missing", "it belongs in spec/models/lib");

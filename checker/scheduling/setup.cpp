@@ -74,9 +74,15 @@ int number_in(std::string_view text, std::string_view setting) {
   return number;
 }
 
-// Filled before main begins.
-std::map<std::string_view, ScheduledBuilder>& builders() {
-  static std::map<std::string_view, ScheduledBuilder> all;
+Registrations<ScheduledBuilder>& registered_builders() {
+  static Registrations<ScheduledBuilder> all;
+  return all;
+}
+const std::map<std::string_view, ScheduledBuilder>& builders() {
+  static const std::map<std::string_view, ScheduledBuilder> all = [] {
+    const auto list = registered_builders().in_order();
+    return std::map<std::string_view, ScheduledBuilder>(list.begin(), list.end());
+  }();
   return all;
 }
 
@@ -175,8 +181,8 @@ std::string description_of(const SchedulerSetup& setup) {
   return text;
 }
 
-RegisteredScheduled::RegisteredScheduled(std::string_view system, ScheduledBuilder builder) {
-  builders().emplace(system, builder);
+RegisteredScheduled::RegisteredScheduled(const Origin& origin, ScheduledBuilder builder) {
+  registered_builders().add(origin, builder);
 }
 
 bool has_schedulers(std::string_view system) {

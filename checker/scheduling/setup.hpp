@@ -31,7 +31,7 @@ using ScheduledBuilder = std::unique_ptr<ProgramModel> (*)(std::shared_ptr<const
                                                            const SystemOptions&);
 // One of static storage in a translation unit offers the memory system with schedulers.
 struct RegisteredScheduled {
-  RegisteredScheduled(std::string_view system, ScheduledBuilder builder);
+  RegisteredScheduled(const Origin& origin, ScheduledBuilder builder);
 };
 // Whether a memory system runs under other schedulers than fair.
 bool has_schedulers(std::string_view system);

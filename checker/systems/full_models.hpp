@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checker/systems/closed_system.hpp"
+#include "checker/systems/contract.hpp"
 #include "checker/systems/program_system.hpp"
 
 namespace lockstep {
@@ -34,7 +35,7 @@ std::unique_ptr<LaunchesModel> full_launched_model(const typename Info::template
 template <class Info>
 struct FullModels {
   static constexpr auto made = [] {
-    if constexpr (MemorySystem<Info>) {
+    if constexpr (RunsPrograms<Info, Concrete>) {
       return &full_model_of_program<Info>;
     } else if constexpr (requires { Info::client; }) {
       return std::pair{&full_closed_model<Info>, &full_launched_model<Info>};

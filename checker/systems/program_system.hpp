@@ -115,12 +115,6 @@ inline auto instruction_text(std::shared_ptr<const Program> program) {
   };
 }
 
-// A memory system, which runs programs; every other system is its own client.
-template <class Info>
-concept MemorySystem = requires {
-  typename Info::template Memory<Concrete<typename Info::template Sizes<FullCapacities>>>;
-};
-
 // Reductions that follow from a system's trees.
 struct Derived {
   std::shared_ptr<const footprint::StubbornSets> stubborn;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "checker/systems/closed_system.hpp"
+#include "checker/systems/contract.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/scheduled_system.hpp"
@@ -10,13 +11,15 @@ namespace lockstep {
 
 template <class Info>
 struct RegisteredModel {
-  RegisteredModel() {
-    if constexpr (MemorySystem<Info>) {
-      const RegisteredSystem system(Info::place, program_system_entry<Info>);
+  static_assert(is_described<Info, Concrete>());
+  explicit RegisteredModel(std::string_view header) {
+    const Origin here = origin<Info>(header);
+    if constexpr (RunsPrograms<Info, Concrete>) {
+      const RegisteredSystem system(here, program_system_entry<Info>);
       if constexpr (requires { Info::performs_at_once; })
-        const RegisteredScheduled scheduled(Info::name, build_scheduled_model<Info>);
+        const RegisteredScheduled scheduled(here, build_scheduled_model<Info>);
     } else {
-      const RegisteredSystem system(Info::place, closed_system_entry<Info>);
+      const RegisteredSystem system(here, closed_system_entry<Info>);
     }
   }
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checker/systems/closed_description.hpp"
+#include "checker/systems/contract.hpp"
 #include "checker/systems/program_description.hpp"
 #include "checker/systems/registry.hpp"
 
@@ -12,11 +13,10 @@ namespace lockstep {
 
 template <class Info>
 struct RegisteredTrees {
-  RegisteredTrees() {
+  static_assert(is_described<Info, Recorded>());
+  explicit RegisteredTrees(std::string_view header) {
     SystemDescriptions descriptions;
-    if constexpr (requires {
-                    typename Info::template Memory<Recorded<typename Info::template Sizes<FullCapacities>>>;
-                  }) {
+    if constexpr (RunsPrograms<Info, Recorded>) {
       descriptions.describe = [](const SystemOptions& options) {
         return describe_memory<Info>(options, find_system(Info::name));
       };
@@ -29,7 +29,7 @@ struct RegisteredTrees {
         return describe_closed_system<Info>(options);
       };
     }
-    const RegisteredDescriptions registered(Info::name, descriptions);
+    const RegisteredDescriptions registered(origin<Info>(header), descriptions);
   }
 };
 

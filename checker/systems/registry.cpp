@@ -18,41 +18,35 @@ namespace lockstep {
 
 namespace {
 
-// Filled before main begins, in no order that a program may rely on.
-std::vector<std::pair<int, SystemEntry (*)()>>& registered() {
-  static std::vector<std::pair<int, SystemEntry (*)()>> all;
+Registrations<SystemEntry (*)()>& registered() {
+  static Registrations<SystemEntry (*)()> all;
   return all;
 }
-std::map<std::string_view, SystemDescriptions>& registered_descriptions() {
-  static std::map<std::string_view, SystemDescriptions> all;
+Registrations<SystemDescriptions>& registered_descriptions() {
+  static Registrations<SystemDescriptions> all;
   return all;
 }
 
 }  // namespace
 
-RegisteredSystem::RegisteredSystem(int place, SystemEntry (*entry)()) {
-  registered().emplace_back(place, entry);
+RegisteredSystem::RegisteredSystem(const Origin& origin, SystemEntry (*entry)()) {
+  registered().add(origin, entry);
 }
 
-RegisteredDescriptions::RegisteredDescriptions(std::string_view system, SystemDescriptions descriptions) {
-  registered_descriptions().emplace(system, descriptions);
+RegisteredDescriptions::RegisteredDescriptions(const Origin& origin, SystemDescriptions descriptions) {
+  registered_descriptions().add(origin, descriptions);
 }
 
 std::span<const SystemEntry> systems() {
   static const std::vector<SystemEntry> entries = [] {
-    std::sort(registered().begin(), registered().end());
     std::vector<SystemEntry> all;
-    for (const auto& [place, make] : registered()) {
-      SystemEntry entry = make();
-      const bool twice =
-          std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name == entry.name; });
-      if (twice) throw BadInput(fmt::format("two systems are called '{}'", entry.name), "rename one of them");
-      if (const auto found = registered_descriptions().find(entry.name);
-          found != registered_descriptions().end()) {
-        entry.describe = found->second.describe;
-        entry.describe_whole = found->second.describe_whole;
+    for (const auto& [name, make] : registered().in_order()) all.push_back(make());
+    for (const auto& [name, descriptions] : registered_descriptions().in_order()) {
+      for (SystemEntry& entry : all) {
+        if (entry.name != name) continue;
+        entry.describe = descriptions.describe;
+        entry.describe_whole = descriptions.describe_whole;
       }
-      all.push_back(entry);
     }
     return all;
   }();

@@ -1,7 +1,7 @@
 // The systems that Lockstep knows, by name, and how to build a model of one.
 //
-// A system is a header under spec/ with a struct Info. The build makes translation units of it, one for each
-// value kind (cmake/systems.cmake), which register themselves.
+// A system is a header with a struct Info, under spec/ or anywhere else. The build makes translation units of
+// it, one for each value kind (cmake/systems.cmake), which register themselves.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "checker/explore/model.hpp"
+#include "checker/support/registration.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/recorded.hpp"
 #include "spec/kernel/rules.hpp"
@@ -78,12 +79,13 @@ struct SystemEntry {
                                                const SystemOptions&) = nullptr;
 };
 
-// In the order in which people should read them.
+// In the order in which people should read them. Throws BadInput where two have one name, or one was compiled
+// against another version of Lockstep.
 std::span<const SystemEntry> systems();
 
-// One of static storage in the system's translation unit puts the system on that list; `place` orders it.
+// One of static storage in the system's translation unit puts the system on that list.
 struct RegisteredSystem {
-  RegisteredSystem(int place, SystemEntry (*entry)());
+  RegisteredSystem(const Origin& origin, SystemEntry (*entry)());
 };
 
 // Likewise what the translation unit of its trees knows.
@@ -92,7 +94,7 @@ struct SystemDescriptions {
   decltype(SystemEntry::describe_whole) describe_whole = nullptr;
 };
 struct RegisteredDescriptions {
-  RegisteredDescriptions(std::string_view system, SystemDescriptions descriptions);
+  RegisteredDescriptions(const Origin& origin, SystemDescriptions descriptions);
 };
 
 // Throws BadInput with the nearest name.

@@ -46,7 +46,7 @@ ProofEntry entry() {
           "any number of chiplets, structures and words, and any lines", build};
 }
 
-const RegisteredProof registered(cpcoh::Info::place, entry);
+const RegisteredProof registered(origin<cpcoh::Info>("proofs/systems/cpcoh.cpp"), entry);
 
 }  // namespace
 

@@ -41,7 +41,7 @@ ProofEntry entry() {
           "any number of nodes and of data values", build};
 }
 
-const RegisteredProof registered(german::Info::place, entry);
+const RegisteredProof registered(origin<german::Info>("proofs/systems/german.cpp"), entry);
 
 }  // namespace
 

@@ -31,7 +31,7 @@ ProofEntry entry() {
   return {"halcone", "every read returns what memory held at its logical time", "", build};
 }
 
-const RegisteredProof registered(halcone::Info::place, entry);
+const RegisteredProof registered(origin<halcone::Info>("proofs/systems/halcone.cpp"), entry);
 
 }  // namespace
 

@@ -16,7 +16,7 @@ ProofEntry entry() {
           }};
 }
 
-const RegisteredProof registered(lab::Info::place, entry);
+const RegisteredProof registered(origin<lab::Info>("proofs/systems/lab.cpp"), entry);
 
 }  // namespace
 

@@ -17,7 +17,7 @@ ProofEntry entry() {
           "", build};
 }
 
-const RegisteredProof registered(quick_release::Info::place, entry);
+const RegisteredProof registered(origin<quick_release::Info>("proofs/systems/quick_release.cpp"), entry);
 
 }  // namespace
 

@@ -15,7 +15,7 @@ ProofEntry entry() {
           }};
 }
 
-const RegisteredProof registered(write_through::Info::place, entry);
+const RegisteredProof registered(origin<write_through::Info>("proofs/systems/write_through.cpp"), entry);
 
 }  // namespace
 

@@ -974,6 +974,10 @@ struct Info {
   static constexpr std::string_view what =
       "CPCoh: chiplets kept coherent by the command processor (UW-Madison 2023, ch. 5)";
   static constexpr int place = 40;  // among the systems, where people read of them
+  // Fields that no rule reads.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view) {
+    return field == "memory(word).home" && !variant.starts_with("home-served");
+  }
   static constexpr auto& faults = cpcoh::faults;
   static constexpr auto& variants = cpcoh::variants;
   template <class Capacities>
@@ -986,6 +990,11 @@ struct Info {
     sizes.template set<LineWordTag>(2);
     sizes.template set<LabelTag>(2);
     sizes.template set<BaseTag>(1);
+  }
+  // Where two labels are too many every rule can happen.
+  template <class S>
+  static constexpr void sizes_of_every_rule(S& sizes) {
+    sizes.template set<LabelTag>(1);
   }
   template <class K>
   using Closed = Protocol<K>;

@@ -902,6 +902,15 @@ struct Info {
   static constexpr std::string_view what =
       "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
   static constexpr int place = 30;  // among the systems, where people read of them
+  // Fields that no rule reads: l1's wts is for the invariants and Fig. 5.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
+    const bool printed = variant.starts_with("as-printed");
+    const bool is_link = field.starts_with("up") || field.starts_with("down");
+    return field == "l1(cu, block).wts" || (is_link && variant != "ordered") ||
+           (field == "mm(mm).forgotten" && (printed || fault == "entry-forgotten")) ||
+           (field == "mm(mm).latest" && (printed || variant == "time-carried")) ||
+           (field == "l1(cu, block).rts" && fault == "expired-copy-read");
+  }
   static constexpr auto& faults = halcone::faults;
   static constexpr auto& variants = halcone::variants;
   template <class Capacities>

@@ -77,7 +77,8 @@ struct Protocol {
 struct Info {
   static constexpr std::string_view name = "sc";
   static constexpr std::string_view what = "one flat memory, every operation atomic and at once";
-  static constexpr int place = 0;  // among the systems, where people read of them
+  static constexpr int place = 0;               // among the systems, where people read of them
+  static constexpr bool is_cited_whole = true;  // no rule has a place of its own in the literature
   static constexpr std::array<Fault, 0> faults{};
   static constexpr std::array<Variant, 1> variants{Variant{"default", "the only one"}};
   template <class Capacities>

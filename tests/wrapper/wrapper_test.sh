@@ -15,7 +15,7 @@ all_packages=(g++ cmake ninja-build libfmt-dev catch2 libcli11-dev nlohmann-json
 # ---- stand-ins ---------------------------------------------------------------------------------------------
 
 mkdir "$work/basics"
-for tool in bash env readlink mkdir flock grep sed awk cat rm tail touch cp sleep basename dirname tr paste nproc chmod true; do
+for tool in bash env readlink mkdir flock grep sed awk cat rm tail touch cp sleep basename dirname tr paste cksum nproc chmod true; do
   ln -s "$(type -P "$tool")" "$work/basics/$tool"
 done
 
@@ -69,20 +69,48 @@ case "$*" in
 esac
 END
 stand_in cmake <<'END'
-echo "cmake" >>"$calls"
-[[ $configure_works == yes ]] || { echo "CMake Error: these packages are missing"; exit 1; }
 while (($# > 0)); do
   case $1 in
     -S) root=$2 ;;
     -B) build=$2 ;;
+    -DLOCKSTEP_WITH=*) with=" with ${1#*=}" ;;
   esac
   shift
 done
+echo "cmake$with" >>"$calls"
+[[ $configure_works == yes ]] || { echo "CMake Error: these packages are missing"; exit 1; }
+if [[ -n $with && $system_works != yes ]]; then
+  printf -- '-- Found\nCMake Error at %s/add_system.cmake:5 (message):\n' "$root"
+  printf '  my.hpp: error: no namespace\n    do so\n\nCall Stack (most recent call first):\n  add_system.cmake:9\n'
+  exit 1
+fi
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_CACHEFILE_DIR:INTERNAL=%s\n' "$root" "$build" >"$build/CMakeCache.txt"
 touch "$build/build.ninja"
 END
 stand_in ninja <<'END'
 echo "ninja ${*:3}" >>"$calls"
+if [[ $2 == */with/* && $compiles != yes ]]; then
+  for unit in concrete timed; do
+    cat <<LOG
+FAILED: my.$unit.o
+/usr/bin/c++ -I$tree -c my.$unit.cpp
+In file included from my.$unit.cpp:2:
+$author/my.hpp: In instantiation of 'void lockstep::my::Protocol<K>::rules() const':
+$tree/checker/explore/adaptor.hpp:61:14:   required from 'class lockstep::CompiledModel<lockstep::my::Protocol<K> >'
+$author/my.hpp:7:10: error: could not convert 's.busy' from 'Bool' to 'bool'
+    7 |       if (s.busy) return;
+      |          ^~~~~~
+In file included from $author/my.hpp:3:
+$tree/spec/kernel/rules.hpp:9:1: note: candidate is elsewhere
+    9 | void candidate();
+      | ^~~~
+$tree/spec/kernel/rules.hpp:20:1: error: no match for this rule
+   20 | void rule();
+      | ^~~~
+LOG
+  done
+  exit 1
+fi
 if [[ $build_works != yes ]]; then
   printf '[1/2] Building good.o\ngood.cpp: warning: noise\n[2/2] Building bad.o\nFAILED: bad.o\nbad.cpp: error: no\n'
   exit 1
@@ -117,7 +145,10 @@ claim() {
   touch "$tree/bench/explore.cpp"
   export calls=$work/$claims/calls installed=$work/$claims/installed boosts=$work/$claims/boosts
   export user_id=0 sudo_works=no boost_candidate=1.74.0.3 would_remove='' install_works=yes configure_works=yes
-  export build_works=yes build_takes=0 ctest_status=0
+  export build_works=yes build_takes=0 ctest_status=0 system_works=yes compiles=yes
+  export tree author=$work/$claims/author
+  mkdir -p "$author"
+  touch "$author/my.hpp" "$author/other.hpp"
   path=$work/stand-ins:$work/basics
   : >"$calls"
   printf '%s\n' "${all_packages[@]}" >"$installed"
@@ -145,6 +176,8 @@ check() {
 
 # says TEXT: stderr holds the text. did TEXT: a call holds it. did_not TEXT.
 says() { check -n "$(grep -F -- "$1" <<<"$err")"; }
+# Nothing but what goes on, where that took more than a moment.
+said_nothing() { check -z "$(grep -v -x -e 'lockstep: configuring' -e 'lockstep: building.*' <<<"$err")"; }
 called() { check -n "$(grep -F -- "$1" <<<"$did")"; }
 called_not() { check -z "$(grep -F -- "$1" <<<"$did")"; }
 
@@ -155,7 +188,7 @@ run litmus --all "two words"
 check "$out" = "ran: litmus --all two words"
 check "$status" -eq 3
 check "$did" = $'cmake\nninja lockstep'
-check -z "$err"
+said_nothing
 
 claim "a second run neither asks for packages nor configures"
 run list
@@ -328,6 +361,66 @@ LOCKSTEP_PRESET=asam run list
 says "no preset \`asam\`"
 check "$status" -eq 2
 unset LOCKSTEP_PRESET
+
+claim "a header outside the tree: the command is built, then the one that has its system, in a folder of its own"
+run --with "$author/my.hpp" check my
+check "$did" = $'cmake\nninja lockstep\n'"cmake with $author/my.hpp"$'\nninja lockstep'
+check "$out" = "ran: check my"
+check "$status" -eq 3
+said_nothing
+run --with="$author/my.hpp" check my
+check "$did" = $'ninja lockstep\nninja lockstep'
+run list
+check "$did" = "ninja lockstep"
+
+claim "several headers, by paths from the caller's folder"
+cd "$author"
+run --with my.hpp --with ../author/other.hpp list
+cd "$here"
+called "cmake with $author/my.hpp;$author/other.hpp"
+check "$out" = "ran: list"
+
+claim "an option of the command that is called --with is the command's"
+run progress two-wait --with waiters=2
+check "$out" = "ran: progress two-wait --with waiters=2"
+
+claim "a header that is not there ends before anything is built"
+run --with "$author/absent.hpp" check absent
+says "$author/absent.hpp: error: there is no such header"
+check "$status" -eq 2
+check -z "$did"
+run --with
+says "--with needs a header"
+check "$status" -eq 2
+
+claim "tests and benchmarks have no system more"
+run --with "$author/my.hpp" test
+says "not for \`test\`"
+check "$status" -eq 2
+check -z "$did"
+
+claim "a header that is no system is told so without CMake's own words, and the next run tries again"
+system_works=no
+run --with "$author/my.hpp" check my
+says "my.hpp: error: no namespace"
+says "do so"
+check -z "$(grep -e 'Call Stack' -e 'CMake Error' -e add_system -e Found <<<"$err")"
+check -z "$out"
+check "$status" -eq 2
+system_works=yes
+run --with "$author/my.hpp" check my
+check "$status" -eq 3
+
+claim "a system that does not compile is shown what it wrote, once, and errors elsewhere without their sources"
+compiles=no
+run --with "$author/my.hpp" check my
+check "$(head -n -1 <<<"$err")" = "$author/my.hpp:7:10: error: could not convert 's.busy' from 'Bool' to 'bool'
+    7 |       if (s.busy) return;
+      |          ^~~~~~
+$tree/spec/kernel/rules.hpp:20:1: error: no match for this rule"
+check -n "$(tail -n 1 <<<"$err" | grep -F "all it said is in $tree/build/with/my-")"
+check -z "$out"
+check "$status" -eq 2
 
 claim "a folder that cannot be written is said so, with the way out"
 touch "$tree/build"

@@ -1,0 +1,45 @@
+# The CMake package `Lockstep`: find_package(Lockstep) elsewhere brings what is compiled here, and the function
+# lockstep_add_system (add_system.cmake). `cmake --install` copies it all below a prefix that may be moved; the build
+# folder is such a package, too, for ./lockstep --with.
+#
+#   bin                      the executables of the command
+#   include/lockstep         all headers, as in the tree
+#   lib/lockstep             archives, and the objects of the systems
+#   lib/cmake/Lockstep       the package
+#   share/lockstep           tests, models and machines, as in the tree (checker/support/home.hpp)
+include(CMakePackageConfigHelpers)
+
+set(parts options packages spec core ${LOCKSTEP_KINDS} proofs proved refimpl cli commands prove sim)
+set(targets ${parts})
+list(TRANSFORM targets PREPEND lockstep_)
+foreach(part target IN ZIP_LISTS parts targets)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${part})
+  add_library(Lockstep::${part} ALIAS ${target})
+endforeach()
+
+set(package lib/cmake/Lockstep)
+install(TARGETS ${targets} EXPORT LockstepTargets ARCHIVE DESTINATION lib/lockstep OBJECTS DESTINATION lib/lockstep)
+install(EXPORT LockstepTargets NAMESPACE Lockstep:: DESTINATION ${package})
+install(DIRECTORY spec checker proofs refimpl DESTINATION include/lockstep FILES_MATCHING PATTERN "*.hpp"
+        PATTERN spec/models EXCLUDE PATTERN refimpl/machines EXCLUDE PATTERN proofs/systems EXCLUDE)
+install(DIRECTORY litmus DESTINATION share/lockstep)
+install(DIRECTORY spec/models DESTINATION share/lockstep/spec)
+install(DIRECTORY refimpl/machines DESTINATION share/lockstep/refimpl)
+install(DIRECTORY cmake/systems DESTINATION ${package})
+install(FILES cmake/packages.cmake cmake/systems.cmake cmake/add_system.cmake cmake/built_from.cpp.in
+        DESTINATION ${package})
+
+set(LOCKSTEP_SYSTEM_NAMES ${system_headers})
+list(TRANSFORM LOCKSTEP_SYSTEM_NAMES REPLACE "^.*/(.*)\\.hpp$" "\\1")
+write_basic_package_version_file(LockstepConfigVersion.cmake COMPATIBILITY ExactVersion)
+
+set(LOCKSTEP_CMAKE_DIR "\${CMAKE_CURRENT_LIST_DIR}")
+set(LOCKSTEP_DATA_DIR "\${CMAKE_CURRENT_LIST_DIR}/../../../share/lockstep")
+configure_file(cmake/LockstepConfig.cmake.in "${PROJECT_BINARY_DIR}/installed/LockstepConfig.cmake" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/installed/LockstepConfig.cmake"
+              "${PROJECT_BINARY_DIR}/LockstepConfigVersion.cmake" DESTINATION ${package})
+
+set(LOCKSTEP_CMAKE_DIR "${PROJECT_SOURCE_DIR}/cmake")
+set(LOCKSTEP_DATA_DIR "${PROJECT_SOURCE_DIR}")
+configure_file(cmake/LockstepConfig.cmake.in "${PROJECT_BINARY_DIR}/LockstepConfig.cmake" @ONLY)
+export(EXPORT LockstepTargets NAMESPACE Lockstep:: FILE "${PROJECT_BINARY_DIR}/LockstepTargets.cmake")
