@@ -8,7 +8,7 @@
 // Each thread is a core with a cache of its own, wherever Lockstep's machine puts it, CPUs among them; with
 // one request at a time and a single writer or many readers this is sequentially consistent, so orders and
 // scopes ask for nothing more. Networks:
-//  - requests (GetS, GetM, PutS, PutM): unordered, one of each core and block at a time;
+//  - requests (GetS, GetM, PutS, PutM): unordered; a core has one Get at a time, and one Put of each block;
 //  - forwarded requests (Fwd-GetS, Fwd-GetM, Inv) and Put-Ack: in order from the directory to each cache;
 //  - responses (Data, Inv-Ack): unordered. A core awaits one block at a time, so a Data and the Inv-Acks are
 //  its own.
@@ -47,8 +47,11 @@ BOOST_DESCRIBE_ENUM(CacheState, I, IS_D, IM_AD, IM_A, S, SM_AD, SM_A, M, MI_A, S
 enum class DirectoryState : std::uint8_t { I, S, M, S_D };
 BOOST_DESCRIBE_ENUM(DirectoryState, I, S, M, S_D)
 
-enum class RequestKind : std::uint8_t { none, GetS, GetM, PutS, PutM };
-BOOST_DESCRIBE_ENUM(RequestKind, none, GetS, GetM, PutS, PutM)
+enum class GetKind : std::uint8_t { none, GetS, GetM };
+BOOST_DESCRIBE_ENUM(GetKind, none, GetS, GetM)
+
+enum class PutKind : std::uint8_t { none, PutS, PutM };
+BOOST_DESCRIBE_ENUM(PutKind, none, PutS, PutM)
 
 enum class ForwardKind : std::uint8_t { Fwd_GetS, Fwd_GetM, Inv, Put_Ack };
 BOOST_DESCRIBE_ENUM(ForwardKind, Fwd_GetS, Fwd_GetM, Inv, Put_Ack)
@@ -83,10 +86,10 @@ struct Protocol {
     Core owner;  // in M
     BOOST_DESCRIBE_CLASS(Entry, (), (state, owner), (), ())
   };
-  struct Request {
-    Enum<RequestKind> kind;
+  struct Put {
+    Enum<PutKind> kind;
     Data data;  // of a PutM
-    BOOST_DESCRIBE_CLASS(Request, (), (kind, data), (), ())
+    BOOST_DESCRIBE_CLASS(Put, (), (kind, data), (), ())
   };
   struct Forward {
     Enum<ForwardKind> kind;
@@ -102,7 +105,8 @@ struct Protocol {
   struct State {
     typename K::template Table<Port<K>, ThreadTag> port;
     typename K::template Table<Line, ThreadTag, BlockTag> cache;
-    typename K::template Table<Request, ThreadTag, BlockTag> request;
+    typename K::template Table<Enum<GetKind>, ThreadTag> get;  // of the block that the core asks for
+    typename K::template Table<Put, ThreadTag, BlockTag> put;
     typename K::template Table<typename K::template Fifo<Forward, ForwardSlot>, ThreadTag> forward;
     typename K::template Table<Response, ThreadTag> response;                         // Data to a core
     typename K::template Table<Response, BlockTag> write_back;                        // Data to the directory
@@ -111,7 +115,7 @@ struct Protocol {
     typename K::template Table<Bool, ThreadTag, BlockTag> sharer;
     typename K::template Table<Data, BlockTag> memory;
     BOOST_DESCRIBE_CLASS(State, (),
-                         (port, cache, request, forward, response, write_back, inv_ack, directory, sharer,
+                         (port, cache, get, put, forward, response, write_back, inv_ack, directory, sharer,
                           memory),
                          (), ())
   };
@@ -232,7 +236,7 @@ struct Protocol {
         {.name = "load misses", .unit = "cache", .source = "Table 8.1"}, over(threads),
         [](const State& s, Core c) { return asks(s, c, Operation::load) && asked_is(s, c, CacheState::I); },
         [](State& s, Core c) {
-          s.request(c, s.port(c).request.block).kind = RequestKind::GetS;
+          s.get(c) = GetKind::GetS;
           asked(s, c).state = CacheState::IS_D;
         });
     r.rule(
@@ -243,14 +247,14 @@ struct Protocol {
         {.name = "store misses", .unit = "cache", .source = "Table 8.1"}, over(threads),
         [](const State& s, Core c) { return asks_to_write(s, c) && asked_is(s, c, CacheState::I); },
         [](State& s, Core c) {
-          s.request(c, s.port(c).request.block).kind = RequestKind::GetM;
+          s.get(c) = GetKind::GetM;
           asked(s, c).state = CacheState::IM_AD;
         });
     r.rule(
         {.name = "store finds a shared copy", .unit = "cache", .source = "Table 8.1"}, over(threads),
         [](const State& s, Core c) { return asks_to_write(s, c) && asked_is(s, c, CacheState::S); },
         [](State& s, Core c) {
-          s.request(c, s.port(c).request.block).kind = RequestKind::GetM;
+          s.get(c) = GetKind::GetM;
           asked(s, c).state = CacheState::SM_AD;
         });
     r.rule(
@@ -270,12 +274,12 @@ struct Protocol {
           k.when(
               s.cache(c, b).state == CacheState::M,
               [&] {
-                s.request(c, b).kind = RequestKind::PutM;
-                s.request(c, b).data = s.cache(c, b).data;
+                s.put(c, b).kind = PutKind::PutM;
+                s.put(c, b).data = s.cache(c, b).data;
                 s.cache(c, b).state = CacheState::MI_A;
               },
               [&] {
-                s.request(c, b).kind = RequestKind::PutS;
+                s.put(c, b).kind = PutKind::PutS;
                 give_up(s, c, b, CacheState::SI_A);
               });
         });
@@ -422,9 +426,7 @@ struct Protocol {
   // ---- Table 8.2
   // -------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] static Bool receives(const State& s, Core c, Block b, RequestKind kind) {
-    return s.request(c, b).kind == kind;
-  }
+  [[nodiscard]] static Block block(const State& s, Core c) { return s.port(c).request.block; }
   [[nodiscard]] static Bool is_shared_at_most(const State& s, Block b) {
     return s.directory(b).state == DirectoryState::I || s.directory(b).state == DirectoryState::S;
   }
@@ -447,43 +449,42 @@ struct Protocol {
 
   // In S_D a GetS or GetM stays where it is.
   void get_rules(Rules& r) const {
+    const auto owned = [=, this](const State& s, Core c, GetKind kind) {
+      return s.get(c) == kind && s.directory(block(s, c)).state == DirectoryState::M &&
+             has_room(s, s.directory(block(s, c)).owner);
+    };
     r.rule(
-        {.name = "GetS answered by memory", .unit = "directory", .source = "Table 8.2"},
-        over(threads, blocks),
-        [](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::GetS) && is_shared_at_most(s, b);
-        },
-        [](State& s, Core c, Block b) {
-          s.request(c, b) = Request{};
+        {.name = "GetS answered by memory", .unit = "directory", .source = "Table 8.2"}, over(threads),
+        [](const State& s, Core c) { return s.get(c) == GetKind::GetS && is_shared_at_most(s, block(s, c)); },
+        [](State& s, Core c) {
+          const Block b = block(s, c);
+          s.get(c) = GetKind::none;
           send_data(s.response(c), s.memory(b));
           s.sharer(c, b) = true;
           s.directory(b).state = DirectoryState::S;
         });
     r.rule(
-        {.name = "GetS forwarded to the owner", .unit = "directory", .source = "Table 8.2"},
-        over(threads, blocks),
-        [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::GetS) && s.directory(b).state == DirectoryState::M &&
-                 has_room(s, s.directory(b).owner);
-        },
-        [=, this](State& s, Core c, Block b) {
+        {.name = "GetS forwarded to the owner", .unit = "directory", .source = "Table 8.2"}, over(threads),
+        [=](const State& s, Core c) { return owned(s, c, GetKind::GetS); },
+        [=, this](State& s, Core c) {
+          const Block b = block(s, c);
           const Core owner = s.directory(b).owner;
-          s.request(c, b) = Request{};
+          s.get(c) = GetKind::none;
           send(s, owner, ForwardKind::Fwd_GetS, b, c);
           s.sharer(c, b) = true;
           s.sharer(owner, b) = true;
           clear_owner(s, b, DirectoryState::S_D);
         });
     r.rule(
-        {.name = "GetM answered by memory", .unit = "directory", .source = "Table 8.2"},
-        over(threads, blocks),
-        [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::GetM) && is_shared_at_most(s, b) &&
-                 !exists_present(k, slice(s.sharer, threads, b),
-                                 [&](Core d) { return s.sharer(d, b) && d != c && !has_room(s, d); });
+        {.name = "GetM answered by memory", .unit = "directory", .source = "Table 8.2"}, over(threads),
+        [=, this](const State& s, Core c) {
+          const auto blocked = [&](Core d) { return s.sharer(d, block(s, c)) && d != c && !has_room(s, d); };
+          return s.get(c) == GetKind::GetM && is_shared_at_most(s, block(s, c)) &&
+                 !exists_present(k, slice(s.sharer, threads, block(s, c)), blocked);
         },
-        [=, this](State& s, Core c, Block b) {
-          s.request(c, b) = Request{};
+        [=, this](State& s, Core c) {
+          const Block b = block(s, c);
+          s.get(c) = GetKind::none;
           send_data(s.response(c), s.memory(b));
           for_each_present(k, slice(s.sharer, threads, b), [&](Core d) {
             k.when(s.sharer(d, b) && d != c, [&] {
@@ -495,14 +496,11 @@ struct Protocol {
           set_owner(s, b, c);
         });
     r.rule(
-        {.name = "GetM forwarded to the owner", .unit = "directory", .source = "Table 8.2"},
-        over(threads, blocks),
-        [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::GetM) && s.directory(b).state == DirectoryState::M &&
-                 has_room(s, s.directory(b).owner);
-        },
-        [=, this](State& s, Core c, Block b) {
-          s.request(c, b) = Request{};
+        {.name = "GetM forwarded to the owner", .unit = "directory", .source = "Table 8.2"}, over(threads),
+        [=](const State& s, Core c) { return owned(s, c, GetKind::GetM); },
+        [=, this](State& s, Core c) {
+          const Block b = block(s, c);
+          s.get(c) = GetKind::none;
           send(s, s.directory(b).owner, ForwardKind::Fwd_GetM, b, c);
           set_owner(s, b, c);
         });
@@ -516,43 +514,26 @@ struct Protocol {
         });
   }
 
+  // Columns PutS-NotLast, PutS-Last, PutM from Owner and from NonOwner, which end alike.
   void put_rules(Rules& r) const {
-    const auto owns = [](const State& s, Core c, Block b) {
-      return s.directory(b).state == DirectoryState::M && s.directory(b).owner == c;
-    };
     r.rule(
-        {.name = "PutS", .unit = "directory", .source = "Table 8.2"}, over(threads, blocks),
+        {.name = "a Put", .unit = "directory", .source = "Table 8.2"}, over(threads, blocks),
         [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::PutS) && has_room(s, c);
+          return s.put(c, b).kind != PutKind::none && has_room(s, c);
         },
         [=, this](State& s, Core c, Block b) {
-          const auto shared = [&](Core d) { return s.sharer(d, b) && d != c; };
-          k.when(s.directory(b).state == DirectoryState::S &&
-                     !exists_present(k, slice(s.sharer, threads, b), shared),
+          const auto shares = [&](Core d) { return s.sharer(d, b) && d != c; };
+          k.when(s.put(c, b).kind == PutKind::PutS && s.directory(b).state == DirectoryState::S &&
+                     !exists_present(k, slice(s.sharer, threads, b), shares),
                  [&] { s.directory(b).state = DirectoryState::I; });
-          s.request(c, b) = Request{};
+          k.when(s.put(c, b).kind == PutKind::PutM && s.directory(b).state == DirectoryState::M &&
+                     s.directory(b).owner == c,
+                 [&] {
+                   s.memory(b) = s.put(c, b).data;
+                   clear_owner(s, b, DirectoryState::I);
+                 });
           s.sharer(c, b) = false;
-          send(s, c, ForwardKind::Put_Ack, b, Core{});
-        });
-    r.rule(
-        {.name = "PutM from the owner", .unit = "directory", .source = "Table 8.2"}, over(threads, blocks),
-        [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::PutM) && owns(s, c, b) && has_room(s, c);
-        },
-        [=, this](State& s, Core c, Block b) {
-          s.memory(b) = s.request(c, b).data;
-          s.request(c, b) = Request{};
-          clear_owner(s, b, DirectoryState::I);
-          send(s, c, ForwardKind::Put_Ack, b, Core{});
-        });
-    r.rule(
-        {.name = "PutM from another", .unit = "directory", .source = "Table 8.2"}, over(threads, blocks),
-        [=, this](const State& s, Core c, Block b) {
-          return receives(s, c, b, RequestKind::PutM) && !owns(s, c, b) && has_room(s, c);
-        },
-        [=, this](State& s, Core c, Block b) {
-          s.request(c, b) = Request{};
-          s.sharer(c, b) = false;
+          s.put(c, b) = Put{};
           send(s, c, ForwardKind::Put_Ack, b, Core{});
         });
   }
