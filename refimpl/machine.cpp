@@ -436,6 +436,7 @@ MemoryTiming read_memory(Section section, const MachineDescription& machine, con
   memory.latency = section.number("latency", 0, longest);
   memory.queue =
       static_cast<unsigned>(section.whole("queue", 1, memory.kind == MemoryKind::dram ? 1024 : 1 << 20));
+  memory.sender_queue = static_cast<unsigned>(section.whole("sender_queue", 1, 1 << 20, memory.channels));
   if (memory.kind == MemoryKind::dram) {
     if (section.has("bytes_per_cycle")) {
       section.fail_at("bytes_per_cycle",

@@ -71,7 +71,8 @@ struct MemoryTiming {
   bool hashed_channels = false;        // else modulo
   double bytes_per_cycle = 0;          // of one flat channel
   double latency = 0;                  // of a read, besides its transfer and what banks take
-  unsigned queue = 1;                  // requests that wait at a channel before senders stall
+  unsigned queue = 1;                  // requests that wait at a channel
+  unsigned sender_queue = 1;           // requests for full channels that a sender holds before it stalls
   std::uint64_t l3_bytes = 0;
   unsigned l3_ways = 1;
   bool l3_hashed = false;

@@ -220,8 +220,9 @@ TEST_CASE("DRAM: a dependent chase takes what the table says: closed bank, open 
 }
 
 TEST_CASE("DRAM: different rows of one bank come once in nRC") {
-  for (const std::string name : {"hbm2", "ddr3", "ddr3-800d", "ddr4", "gddr5"}) {
-    const Device device = without_refresh(preset(name));
+  for (const std::string name : {"hbm2", "ddr3", "ddr3-800d", "ddr4", "gddr5", "ddr3 with a longer nRC"}) {
+    Device device = without_refresh(preset(name.substr(0, name.find(' '))));
+    if (name.find(' ') != std::string::npos) device.timings.nRC += 10;
     const Timings& t = device.timings;
     std::vector<Access> reads;
     std::vector<Access> writes;
@@ -322,15 +323,38 @@ TEST_CASE("DRAM: writes are drained together, so that the bus turns seldom") {
 }
 
 TEST_CASE("DRAM: requests for one block stay in order") {
-  Device device = without_refresh(preset("ddr3"));
+  const Device device = without_refresh(preset("ddr3"));
   std::vector<Access> accesses;
-  for (std::uint64_t i = 0; i < 400; ++i) accesses.push_back({(i / 2) * 7 % 64, i % 2 == 0});
-  const Outcome outcome = drive(device, accesses);
-  const Timings& t = device.timings;
-  for (std::size_t i = 0; i + 1 < accesses.size(); i += 2) {
-    INFO(i);
-    CHECK(outcome.ends[i] + t.nWTRS < outcome.ends[i + 1]);
+  // Reads of other blocks keep the bus with reads, so that writes would wait.
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    accesses.push_back({i * 7 % 64, true});
+    accesses.push_back({i * 7 % 64});
+    accesses.push_back({1000 + i});
   }
+  const Outcome outcome = drive(device, accesses);
+  for (std::size_t i = 0; i < accesses.size(); i += 3) {
+    INFO(i);
+    CHECK(outcome.ends[i] < outcome.ends[i + 1]);
+  }
+}
+
+TEST_CASE("DRAM: few writes wait until the reads are gone") {
+  const Device device = without_refresh(preset("ddr3"));
+  std::vector<Access> accesses{{0, true}, {1, true}};
+  for (std::uint64_t i = 2; i < 62; ++i) accesses.push_back({i});
+  const Outcome outcome = drive(device, accesses);
+  for (std::size_t i = 2; i < accesses.size(); ++i) CHECK(outcome.ends[i] < outcome.ends[0]);
+}
+
+// The hit has to wait for the bus to turn, longer than the row has to stay open.
+TEST_CASE("DRAM: no row is closed that a request still hits") {
+  const Device device = without_refresh(preset("ddr3"));
+  const std::uint64_t other_row = block_at(device.organization, 0, 1);
+  const Outcome outcome =
+      drive(device, {{0}, {0, false, 64, 1000}, {other_row, true, 64, 1000}, {1, true, 64, 1000}});
+  CHECK(outcome.counts.activates == 2);
+  CHECK(outcome.counts.row_conflicts == 1);
+  CHECK(outcome.ends[3] < outcome.ends[2]);
 }
 
 // A stream of hits to one row, and one request for another row of that bank in the midst of it.
