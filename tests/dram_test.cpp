@@ -170,8 +170,9 @@ std::string first_violation(const Device& device, const std::vector<Issued>& com
 
 }  // namespace
 
-TEST_CASE("DRAM: streaming reaches at least 90 % of the bus") {
-  for (const std::string name : {"hbm2", "ddr3", "ddr3-800d", "ddr4"}) {
+// GDDR5's refresh, as Ramulator has it, leaves less.
+TEST_CASE("DRAM: streaming reaches at least 90 % of the bus, or what refresh leaves") {
+  for (const std::string name : {"hbm2", "ddr3", "ddr3-800d", "ddr4", "gddr5"}) {
     for (const bool write : {false, true}) {
       for (const bool hashed : {false, true}) {
         Device device = preset(name);
@@ -185,7 +186,7 @@ TEST_CASE("DRAM: streaming reaches at least 90 % of the bus") {
         const double left = 1 - static_cast<double>(t.nRFC + t.nRP + t.nRTP + t.nRCDRD) / t.nREFI;
         INFO(name << (write ? " writes" : " reads") << (hashed ? ", hashed banks: " : ": ") << share
                   << " of the peak, refresh leaves " << left);
-        CHECK(share >= 0.9);
+        CHECK(share >= (name == "gddr5" ? left - 0.02 : 0.9));
         CHECK(share <= left + 0.02);
         CHECK(outcome.counts.busy == 40000 * bursts_of(device) * t.nBL);
       }

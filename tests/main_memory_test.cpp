@@ -265,8 +265,8 @@ TEST_CASE("Memory: machine files are held to what DRAM can be") {
              Contains("m.toml:") && Contains("nRAS = 9 is less than nRCDRD = 11"));
   CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRC = 30 }\n")), Contains("nRAS + nRP = 39"));
   CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRCD = -3 }\n")), Contains("'nRCD' is negative"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRDC = 3 }\n")),
-             Contains("unknown entry 'nRDC'") && Contains("did you mean 'nRCD'?"));
+  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRAZ = 3 }\n")),
+             Contains("unknown entry 'nRAZ'") && Contains("did you mean 'nRAS'?"));
   CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRCD = 3, nRCDRD = 3 }\n")),
              Contains("'nRCDRD' besides 'nRCD'"));
   CHECK_THAT(error_of(apu_with("ddr3", "timings = { nBL = 3 }\n")), Contains("bursts of 8 transfers"));
