@@ -72,7 +72,8 @@ int run_launched(const Options& options) {
 // Sizes of the workload and those of the protocols' queues are told apart by name.
 SimulationRequest request_of(const Options& options) {
   SimulationRequest request;
-  request.machine = read_machine(options.machine.empty() ? shipped_machine("apu.toml") : options.machine);
+  request.machine = read_machine(options.machine.empty() ? shipped_machine("apu.toml") : options.machine,
+                                 shipped_machine(""));
   request.options.cus = options.cus;
   request.options.seed = options.seed;
   for (const std::string& text : options.sizes) request.sizes.insert(parse_size(text));

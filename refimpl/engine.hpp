@@ -82,6 +82,8 @@ class Engine final : public Simulator {
       journal_.now = wheel_.now();
       if (event.family == timed::Event::service) {
         serve(event.a);
+      } else if (event.family == timed::Event::memory) {
+        advance_memory(event.a);
       } else {
         attempt(event);
       }
@@ -174,6 +176,7 @@ class Engine final : public Simulator {
     std::size_t carried_kind = 0;
     unsigned carried_bytes = 0;
     MemoryUse memory = MemoryUse::none;
+    bool sends = false;  // to memory, or may have a cache make room by what does
     int hit = -1;
     int miss = -1;
     std::uint64_t firings = 0;
@@ -189,6 +192,7 @@ class Engine final : public Simulator {
     std::vector<std::uint32_t> extents;
     bool listed = true;                       // its instances are; false where a parameter is a block
     std::size_t instances = 0;                // where they are listed
+    timed::MainMemory::Port first_port = 0;   // of its instances; of all, where they are not listed
     std::vector<int> rules;                   // by number within the family: index into rules_
     std::vector<const RuleOf*> listed_rules;  // likewise
     std::uint64_t fair = 0;                   // which of them are
@@ -214,6 +218,7 @@ class Engine final : public Simulator {
     std::string table_name;
     int unit = -1;
     int level = -1;
+    timed::Interleave index;  // of blocks over sets
     std::size_t sets = 1;
     std::size_t ways = 1;
     bool random = false;
@@ -559,6 +564,10 @@ class Engine final : public Simulator {
     timed::reads.end();
   }
 
+  static timed::MainMemory::Port port_of(const Family& family, Parameters at) {
+    return family.first_port +
+           (family.listed ? static_cast<timed::MainMemory::Port>(instance_of(family, at)) : 0);
+  }
   static std::size_t instance_of(const Family& family, Parameters at) {
     return family.extents.size() == 2 ? std::size_t{at.a} * family.extents[1] + at.b : at.a;
   }
@@ -743,33 +752,43 @@ class Engine final : public Simulator {
   [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival) {
     Family& family = families_[f];
     const RuleInfo& r = info(family, rule, at.a);
-    Tick due = journal_.now;
-    if (r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit) {
-      Path& path = paths_[static_cast<std::size_t>(cause_unit_)][static_cast<std::size_t>(r.unit)];
-      const Tick leaves = std::max(journal_.now, cause_done_);
-      if (path.links.empty()) {
-        due = std::max(due, leaves);
-      } else {
-        const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
-        due = std::max(due,
-                       path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind));
-      }
-    }
-    // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from
-    // the message's arrival on. Who has waited for room has been looked up long since.
-    if (arrival > 0) {
-      due = std::max(due, arrival + r.latency);
-    } else if (!family.listed || family.parked[instance_of(family, at) * 64 + rule].offer == 0) {
-      due += r.latency;
-    }
-    if (options_.jitter > 0)
-      due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
     const timed::Event event{f, rule, at.a, at.b};
     if (family.listed) {
       family.scheduled[instance_of(family, at)] |= std::uint64_t{1} << rule;
     } else {
       scheduled_blocks_.insert(packed(event));
     }
+    // Who has waited for room has been looked up long since.
+    const bool offered = family.listed && family.parked[instance_of(family, at) * 64 + rule].offer != 0;
+    const bool news = r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit;
+    if (news && cause_wait_ != no_wait) {
+      Wait& wait = waits_[cause_wait_];
+      wait.done = std::max(wait.done, cause_done_);
+      wait.news.push_back({event, cause_unit_, arrival, offered});
+      return;
+    }
+    Tick due = journal_.now;
+    if (news)
+      due = std::max(due, news_arrives(family, r, at, cause_unit_, std::max(journal_.now, cause_done_)));
+    due_at(event, r, due, arrival, offered);
+  }
+  // When news that leaves a unit then is with an instance.
+  Tick news_arrives(const Family& family, const RuleInfo& r, Parameters at, int from, Tick leaves) {
+    Path& path = paths_[static_cast<std::size_t>(from)][static_cast<std::size_t>(r.unit)];
+    if (path.links.empty()) return leaves;
+    const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
+    return path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind);
+  }
+  // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from the
+  // message's arrival on.
+  void due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered) {
+    if (arrival > 0) {
+      due = std::max(due, arrival + r.latency);
+    } else if (!offered) {
+      due += r.latency;
+    }
+    if (options_.jitter > 0)
+      due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
     wheel_.push(due, event);
   }
 
@@ -791,17 +810,24 @@ class Engine final : public Simulator {
   }
   // Returns whether the turn was used.
   bool take_turn(Unit& unit, const timed::Event& event, RuleInfo& r) {
-    if (r.memory != MemoryUse::none) {
-      if (const Tick free = dram_.accepts_at(); free > journal_.now) {
-        memory_stalled_ += free - journal_.now;
-        wheel_.push(free, event);
-        return false;
-      }
-    }
+    if (r.sends && !may_send(event)) return false;
     const Tick occupancy = r.occupancy;
     if (!fire(event, r)) return false;
     unit.free_at = std::max(unit.free_at, journal_.now) + occupancy;
     return true;
+  }
+  // An instance whose port is taken tries again when it is free.
+  [[gnu::noinline]] bool may_send(const timed::Event& event) {
+    const timed::MainMemory::Port port = port_of(families_[event.family], {event.a, event.b});
+    const Tick free = main_memory_.accepts_at(port);
+    if (free <= journal_.now) return true;
+    if (free == timed::MainMemory::later) {
+      held_[port].emplace_back(event, journal_.now);
+    } else {
+      memory_stalled_ += free - journal_.now;
+      wheel_.push(free, event);
+    }
+    return false;
   }
   void call_service(std::size_t u) {
     Unit& unit = units_[u];
@@ -844,6 +870,7 @@ class Engine final : public Simulator {
     }
     fired(r);
     if (event.rule >= first_case) note_operation(event.a);
+    port_ = port_of(family, at);
     settle(r);
     while (!overfull_.empty()) {
       const auto [cache, set] = overfull_.back();
@@ -853,6 +880,7 @@ class Engine final : public Simulator {
     cause_unit_ = r.unit;
     consider_woken();
     cause_unit_ = -1;
+    cause_wait_ = no_wait;
     return true;
   }
   void fired(RuleInfo& r) {
@@ -888,12 +916,76 @@ class Engine final : public Simulator {
   }
 
   void access_memory(const RuleInfo& r, std::uint32_t block, unsigned accesses) {
-    if (r.memory != MemoryUse::write) cause_done_ = std::max(cause_done_, dram_.read(journal_.now, block));
+    if (r.memory != MemoryUse::write) read_memory(block);
     // Words are written one by one, each an access to the row.
     const unsigned words = r.memory == MemoryUse::read_write ? 1 : accesses;
     if (r.memory != MemoryUse::read) {
-      dram_.write(journal_.now, block, std::min(description_.block_bytes, words * timed::word_bytes));
+      main_memory_.write(journal_.now, port_, block,
+                         std::min(description_.block_bytes, words * timed::word_bytes));
     }
+    call_memory();
+  }
+  void read_memory(std::uint32_t block) {
+    // A replacement's own read is not what the firing that caused it waits for.
+    if (replacing_) {
+      main_memory_.read(journal_.now, port_, block, timed::MainMemory::nobody);
+      return;
+    }
+    const timed::MainMemory::Token token = cause_wait_ != no_wait ? cause_wait_ : free_wait();
+    const Tick there = main_memory_.read(journal_.now, port_, block, token);
+    if (there == timed::MainMemory::later) {
+      if (cause_wait_ == no_wait) free_waits_.pop_back();
+      cause_wait_ = token;
+      ++waits_[token].outstanding;
+    } else {
+      cause_done_ = std::max(cause_done_, there);
+    }
+  }
+  // One that nothing is waited for with; it stays free until something is.
+  std::uint32_t free_wait() {
+    if (free_waits_.empty()) {
+      free_waits_.push_back(static_cast<std::uint32_t>(waits_.size()));
+      waits_.emplace_back();
+    }
+    return free_waits_.back();
+  }
+  void call_memory() {
+    for (const auto& [at, channel] : main_memory_.calls) {
+      wheel_.push(at, {timed::Event::memory, 0, channel, 0});
+    }
+    main_memory_.calls.clear();
+  }
+  void advance_memory(std::uint32_t channel) {
+    main_memory_.advance(journal_.now, channel);
+    for (const auto& [token, at] : main_memory_.answers) {
+      Wait& wait = waits_[token];
+      wait.done = std::max(wait.done, at);
+      if (--wait.outstanding == 0) answer(token);
+    }
+    main_memory_.answers.clear();
+    for (const timed::MainMemory::Port port : main_memory_.released) {
+      for (const auto& [event, since] : held_[port]) {
+        memory_stalled_ += journal_.now - since;
+        wheel_.push(journal_.now, event);
+      }
+      held_[port].clear();
+    }
+    main_memory_.released.clear();
+    call_memory();
+  }
+  // All that a firing has asked of memory is there: news of it leaves.
+  void answer(std::uint32_t token) {
+    Wait& wait = waits_[token];
+    for (const News& news : wait.news) {
+      const Family& family = families_[news.event.family];
+      const Parameters at{news.event.a, news.event.b};
+      const RuleInfo& r = info(family, news.event.rule, news.event.a);
+      const Tick leaves = std::max(journal_.now, wait.done);
+      due_at(news.event, r, news_arrives(family, r, at, news.from, leaves), news.arrival, news.offered);
+    }
+    wait.news.clear();
+    wait.done = 0;
+    free_waits_.push_back(token);
   }
 
   // Loads, stores and the like are timed from issue to completion.
@@ -915,7 +1007,7 @@ class Engine final : public Simulator {
 
   [[nodiscard]] std::size_t set_of(const Cache& cache, const std::uint32_t* at) const {
     const std::size_t unit = cache.extents.size() == 2 ? at[0] : 0;
-    return unit * cache.sets + at[cache.extents.size() - 1] % cache.sets;
+    return unit * cache.sets + cache.index.member(at[cache.extents.size() - 1]);
   }
   void line_changed(const OfTable& use, std::uint32_t slot, const std::uint32_t* at,
                     timed::TableBase::Change change, const RuleInfo& r) {
@@ -974,7 +1066,9 @@ class Engine final : public Simulator {
   // A replacement's own memory access is not what the firing that caused it waits for.
   void settle_replacement(const RuleInfo& r) {
     const Tick done = cause_done_;
+    replacing_ = true;
     settle(r);
+    replacing_ = false;
     cause_done_ = done;
   }
   void make_room_again(int c, Parameters at) {
@@ -1105,6 +1199,20 @@ class Engine final : public Simulator {
     return ended && memory().drained(state_.memory).v ? SimulationEnd::finished : SimulationEnd::stuck;
   }
 
+  // News of a firing that leaves when what the firing has asked of memory is there.
+  struct News {
+    timed::Event event;
+    int from;  // unit
+    Tick arrival;
+    bool offered;
+  };
+  struct Wait {
+    std::uint32_t outstanding = 0;
+    Tick done = 0;
+    std::vector<News> news;
+  };
+  static constexpr std::uint32_t no_wait = ~0U;
+
   struct Path {
     std::string name;
     std::vector<timed::Link> links;
@@ -1150,7 +1258,10 @@ class Engine final : public Simulator {
   std::vector<OfTable> of_table_;
   std::vector<std::string> level_names_;
   std::vector<Statistics::Level> levels_;
-  timed::MainMemory dram_;
+  timed::MainMemory main_memory_;
+  std::vector<Wait> waits_;
+  std::vector<std::uint32_t> free_waits_;
+  std::vector<std::vector<std::pair<timed::Event, Tick>>> held_;  // by port: since when it waits for it
 
   std::vector<std::uint64_t> own_;       // by key: rules of the owner that wait for it
   std::vector<Owner> owners_;            // by key: the instance whose row it is
@@ -1169,8 +1280,11 @@ class Engine final : public Simulator {
   std::vector<timed::Event>* probing_ = nullptr;
 
   timed::Wheel wheel_;
-  int cause_unit_ = -1;  // of the firing whose consequences are being looked at
-  Tick cause_done_ = 0;  // when what it asked of memory is there
+  int cause_unit_ = -1;                 // of the firing whose consequences are being looked at
+  Tick cause_done_ = 0;                 // when what it asked of memory is there
+  std::uint32_t cause_wait_ = no_wait;  // or who will be told
+  timed::MainMemory::Port port_ = 0;    // of that firing
+  bool replacing_ = false;
   std::uint64_t firings_ = 0;
   std::uint64_t lines_invalidated_ = 0;
   Tick last_end_ = 0;
@@ -1361,6 +1475,7 @@ void Engine<Info>::set_caches() {
     const CacheGeometry& geometry = found->second;
     Cache cache;
     cache.table_name = name;
+    cache.index = timed::Interleave(geometry.sets, geometry.hashed);
     cache.sets = geometry.sets;
     cache.ways = geometry.ways;
     cache.random = geometry.random;
@@ -1421,13 +1536,20 @@ void Engine<Info>::set_memory() {
                   fmt::format("{} has no table '{}' to be memory", Info::name, m.table),
                   suggestion(m.table, names));
   }
-  const auto cycles = [](double c) {
-    return static_cast<Tick>(c * static_cast<double>(timed::ticks_per_cycle) + 0.5);
-  };
-  dram_.set({m.channels, std::max<Tick>(1, cycles(description_.block_bytes / m.bytes_per_cycle)),
-             description_.block_bytes, cycles(m.latency), m.queue,
-             static_cast<std::size_t>(m.l3_bytes / (std::uint64_t{m.l3_ways} * description_.block_bytes)),
-             m.l3_ways, cycles(m.l3_latency)});
+  timed::MainMemory::Port ports = 0;
+  for (Family& family : families_) {
+    family.first_port = ports;
+    ports += family.listed ? static_cast<timed::MainMemory::Port>(family.instances) : 1;
+  }
+  main_memory_.set(m, description_.block_bytes, description_.gigahertz, ports);
+  held_.resize(m.kind == MemoryKind::dram ? ports : 0);
+  // A replacement's requests count among those of the instance whose firing causes it.
+  for (RuleInfo& r : rules_) {
+    r.sends =
+        r.memory != MemoryUse::none || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
+          return evict.cache >= 0 && evict.memory != MemoryUse::none && evict.unit == r.unit;
+        });
+  }
 }
 
 // ---- what was counted -------------------------------------------------------------------------------------
@@ -1477,8 +1599,8 @@ Statistics Engine<Info>::statistics() const {
     s.operations.push_back({boost::describe::enum_to_string(static_cast<Operation>(i), "?"),
                             operations_[i].first, cycles(operations_[i].second)});
   }
-  s.memory = {dram_.reads,   dram_.writes,    dram_.read_bytes,       dram_.write_bytes,
-              dram_.l3_hits, dram_.l3_misses, cycles(memory_stalled_)};
+  s.memory = main_memory_.statistics(journal_.now);
+  s.memory.stalled = cycles(memory_stalled_);
   return s;
 }
 

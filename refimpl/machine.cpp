@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -132,6 +134,22 @@ class Section {
                          const std::string& hint = {}) const {
     machine_error(machine_, place_of(node), message + within(), hint);
   }
+  // About one of the keys; where the section does not have it, about the section.
+  [[noreturn]] void fail_at(const std::string& key, const std::string& message,
+                            const std::string& hint = {}) const {
+    const toml::node* node = table_.get(key);
+    fail(node != nullptr ? *node : table_, message, hint);
+  }
+  // A whole number that is a power of two.
+  std::uint64_t power(const std::string& key, std::uint64_t least, std::uint64_t most,
+                      std::optional<std::uint64_t> fallback = {}) {
+    const std::uint64_t value = whole(key, least, most, fallback);
+    if (!std::has_single_bit(value)) {
+      fail_at(key, fmt::format("{} = {} is not a power of two", key, value),
+              fmt::format("say {} or {}", std::bit_floor(value), std::bit_ceil(value)));
+    }
+    return value;
+  }
   void ask(const std::string& key) { asked_.insert(key); }
   [[nodiscard]] const toml::table& table() const { return table_; }
 
@@ -160,6 +178,7 @@ constexpr double longest = 1e6;                            // cycles
 constexpr double widest = 1e6;                             // bytes in a cycle
 constexpr std::uint64_t largest = std::uint64_t{1} << 40;  // bytes
 const std::vector<std::string> per_names{"thread", "cu", "agent", "system"};
+const std::vector<std::string> index_names{"modulo", "hashed"};
 
 Per per_of(Section& section, const std::string& key) {
   return static_cast<Per>(section.choice(key, per_names));
@@ -185,6 +204,7 @@ CacheGeometry read_cache(Section& section, const MachineDescription& machine) {
   cache.evict = section.text("evict");
   cache.level = section.text("level");
   cache.random = section.choice("policy", {"lru", "random"}) == 1;
+  cache.hashed = section.choice("set_index", index_names, 0) == 1;
   cache.sets = sets_of(section, cache.bytes, cache.ways, machine.block_bytes, machine);
   return cache;
 }
@@ -203,20 +223,245 @@ RuleTiming read_rule(Section& section) {
   return rule;
 }
 
-MemoryTiming read_memory(Section section, const MachineDescription& machine) {
+// ---- DRAM
+// ------------------------------------------------------------------------------------------------------
+
+// The text of a file as a table, and its lines for messages.
+toml::table parsed(std::string_view text, const std::string& file, MachineDescription& machine);
+std::string contents(const std::string& file);
+
+constexpr std::uint64_t most_cycles = 1 << 20;
+
+dram::Organization read_organization(Section& section, const dram::Organization* base) {
+  const auto fallback = [&](unsigned dram::Organization::*field) {
+    return base == nullptr ? std::optional<std::uint64_t>() : base->*field;
+  };
+  const auto power = [&](const char* key, unsigned dram::Organization::*field, std::uint64_t least,
+                         std::uint64_t most) {
+    return static_cast<unsigned>(section.power(key, least, most, fallback(field)));
+  };
+  dram::Organization o;
+  o.bus_bits = power("bus_bits", &dram::Organization::bus_bits, 8, 4096);
+  o.burst_length = power("burst_length", &dram::Organization::burst_length, 1, 256);
+  o.bank_groups = power("bank_groups", &dram::Organization::bank_groups, 1, 64);
+  o.banks = power("banks", &dram::Organization::banks, 1, 1024);
+  o.row_bytes = power("row_bytes", &dram::Organization::row_bytes, 1, 1 << 20);
+  o.command_buses = static_cast<unsigned>(
+      section.whole("command_buses", 1, 2, base == nullptr ? 1 : std::uint64_t{base->command_buses}));
+  if (o.row_bytes < o.burst_bytes()) {
+    section.fail_at("row_bytes",
+                    fmt::format("a row of {} bytes holds no burst of {}", o.row_bytes, o.burst_bytes()));
+  }
+  return o;
+}
+
+dram::Timings read_timings(Section& section, const dram::Timings* base) {
+  using T = dram::Timings;
+  const auto one = [&](const std::string& key, unsigned T::*field, std::uint64_t least) {
+    return static_cast<unsigned>(section.whole(
+        key, least, most_cycles, base == nullptr ? std::optional<std::uint64_t>() : base->*field));
+  };
+  // Two that one name may stand for, as in nRCD.
+  const auto both = [&](T& t, const std::string& name, const std::string& first, unsigned T::*first_field,
+                        const std::string& second, unsigned T::*second_field) {
+    if (!section.has(name)) {
+      section.ask(name);
+      t.*first_field = one(first, first_field, 1);
+      t.*second_field = one(second, second_field, 1);
+      return;
+    }
+    for (const std::string& other : {first, second}) {
+      if (section.has(other)) section.fail_at(other, fmt::format("'{}' besides '{}'", other, name));
+      section.ask(other);
+    }
+    t.*first_field = t.*second_field = static_cast<unsigned>(section.whole(name, 1, most_cycles));
+  };
+  T t;
+  t.tCK_ps = one("tCK_ps", &T::tCK_ps, 1);
+  t.nBL = one("nBL", &T::nBL, 1);
+  t.nCL = one("nCL", &T::nCL, 1);
+  t.nCWL = one("nCWL", &T::nCWL, 1);
+  both(t, "nRCD", "nRCDRD", &T::nRCDRD, "nRCDWR", &T::nRCDWR);
+  t.nRP = one("nRP", &T::nRP, 1);
+  t.nRAS = one("nRAS", &T::nRAS, 1);
+  t.nRC = one("nRC", &T::nRC, 1);
+  t.nRTP = one("nRTP", &T::nRTP, 1);
+  t.nWR = one("nWR", &T::nWR, 1);
+  both(t, "nCCD", "nCCDS", &T::nCCDS, "nCCDL", &T::nCCDL);
+  both(t, "nRRD", "nRRDS", &T::nRRDS, "nRRDL", &T::nRRDL);
+  t.nFAW = one("nFAW", &T::nFAW, 1);
+  both(t, "nWTR", "nWTRS", &T::nWTRS, "nWTRL", &T::nWTRL);
+  t.nRTW = one("nRTW", &T::nRTW, 0);
+  t.nRFC = one("nRFC", &T::nRFC, 0);
+  t.nREFI = one("nREFI", &T::nREFI, 0);
+  // What no device does.
+  const auto at_least = [&](const std::string& key, unsigned value, const std::string& bound,
+                            unsigned least) {
+    if (value >= least) return;
+    section.fail_at(key, fmt::format("{} = {} is less than {} = {}", key, value, bound, least),
+                    fmt::format("a device has {} >= {}; one of them is wrong", key, bound));
+  };
+  at_least("nRAS", t.nRAS, "nRCDRD", t.nRCDRD);
+  at_least("nRAS", t.nRAS, "nRCDWR", t.nRCDWR);
+  at_least("nRC", t.nRC, "nRAS + nRP", t.nRAS + t.nRP);
+  at_least("nCCDS", t.nCCDS, "nBL", t.nBL);
+  at_least("nCCDL", t.nCCDL, "nCCDS", t.nCCDS);
+  at_least("nRRDL", t.nRRDL, "nRRDS", t.nRRDS);
+  at_least("nWTRL", t.nWTRL, "nWTRS", t.nWTRS);
+  at_least("nFAW", t.nFAW, "nRRDS", t.nRRDS);
+  if (t.nREFI != 0) at_least("nREFI", t.nREFI, "nRFC + nRC", t.nRFC + t.nRC);
+  return t;
+}
+
+void check_burst(const Section& section, const dram::Device& device) {
+  const unsigned length = device.organization.burst_length;
+  if (length % device.timings.nBL == 0) return;
+  section.fail_at("nBL",
+                  fmt::format("bursts of {} transfers cannot take {} cycles", length, device.timings.nBL),
+                  "each cycle has a whole number of transfers: two for DDR and HBM, four for GDDR5");
+}
+
+// Whatever of the two sections is there, on top of what `device` has, if it has anything.
+void read_device(Section& section, dram::Device& device, bool complete) {
+  const auto part = [&](const char* key, const auto& read) {
+    if (complete && !section.has(key)) {
+      section.ask(key);
+      return;
+    }
+    Section inner = section.section(key);
+    read(inner);
+    inner.done();
+  };
+  part("organization", [&](Section& inner) {
+    device.organization = read_organization(inner, complete ? &device.organization : nullptr);
+  });
+  part("timings", [&](Section& inner) {
+    device.timings = read_timings(inner, complete ? &device.timings : nullptr);
+    check_burst(inner, device);
+  });
+  check_burst(section, device);
+}
+
+dram::Device read_preset(const std::string& file) {
+  MachineDescription lines;  // for messages
+  const toml::table table = parsed(contents(file), file, lines);
+  Section root(lines, table, "");
+  static_cast<void>(root.text("name"));
+  dram::Device device;
+  read_device(root, device, false);
+  root.done();
+  return device;
+}
+
+std::string preset_file(const Section& section, const std::string& name, const std::string& machine_file,
+                        const std::string& shipped) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders{fs::path(machine_file).parent_path() / "dram"};
+  if (!shipped.empty()) folders.push_back(fs::path(shipped) / "dram");
+  std::vector<std::string> known;
+  for (const fs::path& folder : folders) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+      if (entry.path().extension() == ".toml") known.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(known.begin(), known.end());
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    section.fail_at("preset", fmt::format("there is no DRAM preset '{}'", name),
+                    known.empty() ? fmt::format("put it at {}", (folders.front() / (name + ".toml")).string())
+                                  : suggestion(name, known));
+  }
+  for (const fs::path& folder : folders) {
+    if (const fs::path file = folder / (name + ".toml"); fs::exists(file)) return file.string();
+  }
+  return {};
+}
+
+dram::Scheduling scheduling_for(unsigned queue) {
+  dram::Scheduling s;
+  s.queue = queue;
+  s.write_high = std::max(1U, queue * 3 / 4);
+  s.write_low = queue / 4;
+  return s;
+}
+
+const std::vector<std::string> dram_keys{"preset",    "organization", "timings",    "bank_index",
+                                         "scheduler", "age_cap",      "write_high", "write_low"};
+
+void read_banks(Section& section, MemoryTiming& memory, const MachineDescription& machine,
+                const std::string& shipped) {
+  const bool preset = section.has("preset");
+  memory.preset = section.text("preset", "");
+  if (preset) memory.device = read_preset(preset_file(section, memory.preset, machine.file, shipped));
+  read_device(section, memory.device, preset);
+  memory.device.organization.hashed_banks = section.choice("bank_index", index_names, 0) == 1;
+  const unsigned row = memory.device.organization.row_bytes;
+  if (row % machine.block_bytes != 0) {
+    section.fail_at("organization", fmt::format("a row of {} bytes is no whole number of {}-byte blocks", row,
+                                                machine.block_bytes));
+  }
+  dram::Scheduling& s = memory.device.scheduling;
+  s = scheduling_for(memory.queue);
+  s.policy = static_cast<dram::Policy>(section.choice("scheduler", {"fcfs", "fr-fcfs"}, 1));
+  s.age_cap = static_cast<unsigned>(section.whole("age_cap", 1, 1 << 30, s.age_cap));
+  s.write_high = static_cast<unsigned>(section.whole("write_high", 1, memory.queue, s.write_high));
+  s.write_low = static_cast<unsigned>(section.whole("write_low", 0, memory.queue, s.write_low));
+  if (s.write_low >= s.write_high) {
+    section.fail_at("write_low",
+                    fmt::format("write_low = {} is not below write_high = {}", s.write_low, s.write_high),
+                    "draining begins at write_high and ends at write_low");
+  }
+  // Events are placed in ticks of the machine's clock.
+  const double ticks =
+      memory.device.timings.tCK_ps * machine.gigahertz / 1000 * static_cast<double>(timed::ticks_per_cycle);
+  if (ticks < 1) {
+    section.fail_at("timings", fmt::format("a cycle of {} ps is shorter than a {}th of the machine's",
+                                           memory.device.timings.tCK_ps, timed::ticks_per_cycle));
+  }
+}
+
+MemoryTiming read_memory(Section section, const MachineDescription& machine, const std::string& shipped) {
   MemoryTiming memory;
   memory.table = section.text("table");
+  memory.kind = static_cast<MemoryKind>(section.choice("kind", {"flat", "dram"}, 0));
   memory.channels = static_cast<unsigned>(section.whole("channels", 1, 1024));
-  memory.bytes_per_cycle = section.number("bytes_per_cycle", 0.001, widest);
+  memory.interleave_bytes = section.power("interleave_bytes", 1, largest, machine.block_bytes);
+  if (memory.interleave_bytes < machine.block_bytes) {
+    section.fail_at("interleave_bytes",
+                    fmt::format("interleave_bytes = {} would share a block of {} bytes out",
+                                memory.interleave_bytes, machine.block_bytes),
+                    fmt::format("say at least {}", machine.block_bytes));
+  }
+  memory.hashed_channels = section.choice("channel_index", index_names, 0) == 1;
   memory.latency = section.number("latency", 0, longest);
-  memory.queue = static_cast<unsigned>(section.whole("queue", 1, 1 << 20));
+  memory.queue =
+      static_cast<unsigned>(section.whole("queue", 1, memory.kind == MemoryKind::dram ? 1024 : 1 << 20));
+  memory.sender_queue = static_cast<unsigned>(section.whole("sender_queue", 1, 1 << 20, memory.channels));
+  if (memory.kind == MemoryKind::dram) {
+    if (section.has("bytes_per_cycle")) {
+      section.fail_at("bytes_per_cycle",
+                      "'bytes_per_cycle' follows from bus, burst and clock of kind \"dram\"",
+                      "leave it out, or say kind = \"flat\"");
+    }
+    read_banks(section, memory, machine, shipped);
+  } else {
+    for (const std::string& key : dram_keys) {
+      if (section.has(key))
+        section.fail_at(key, fmt::format("'{}' is for kind \"dram\"", key), "say kind = \"dram\"");
+    }
+    memory.bytes_per_cycle = section.number("bytes_per_cycle", 0.001, widest);
+  }
   memory.l3_bytes = section.whole("l3_bytes", 0, largest);
   memory.l3_ways = static_cast<unsigned>(section.whole("l3_ways", 1, 4096));
+  memory.l3_hashed = section.choice("l3_set_index", index_names, 0) == 1;
   memory.l3_latency = section.number("l3_latency", 0, longest);
   if (memory.l3_bytes > 0) sets_of(section, memory.l3_bytes, memory.l3_ways, machine.block_bytes, machine);
   section.done();
   return memory;
 }
+
+// ---- the sections
+// ----------------------------------------------------------------------------------------------
 
 void read_shared(Section& root, MachineDescription& machine) {
   machine.name = root.text("name");
@@ -252,7 +497,8 @@ void read_shared(Section& root, MachineDescription& machine) {
   });
 }
 
-SystemTiming read_system(Section& section, const MachineDescription& machine, const MemoryTiming* shared) {
+SystemTiming read_system(Section& section, const MachineDescription& machine, const MemoryTiming* shared,
+                         const std::string& shipped) {
   SystemTiming system;
   system.place = section.place();
   section.entries("sizes", [&](const std::string& name, const toml::node& node) {
@@ -279,7 +525,7 @@ SystemTiming read_system(Section& section, const MachineDescription& machine, co
   section.sections("rules",
                    [&](const std::string& name, Section& one) { system.rules[name] = read_rule(one); });
   if (section.has("memory")) {
-    system.memory = read_memory(section.section("memory"), machine);
+    system.memory = read_memory(section.section("memory"), machine, shipped);
   } else if (shared != nullptr) {
     section.ask("memory");
     system.memory = *shared;
@@ -287,7 +533,6 @@ SystemTiming read_system(Section& section, const MachineDescription& machine, co
   return system;
 }
 
-// The file's text as a table, and its lines for messages.
 toml::table parsed(std::string_view text, const std::string& file, MachineDescription& machine) {
   machine.file = file;
   std::istringstream lines{std::string(text)};
@@ -301,19 +546,19 @@ toml::table parsed(std::string_view text, const std::string& file, MachineDescri
   }
 }
 
-MachineDescription parse(std::string_view text, const std::string& file) {
+MachineDescription parse(std::string_view text, const std::string& file, const std::string& shipped) {
   MachineDescription machine;
   const toml::table table = parsed(text, file, machine);
   Section root(machine, table, "");
   read_shared(root, machine);
   std::optional<MemoryTiming> memory;
   if (root.has("memory")) {
-    memory = read_memory(root.section("memory"), machine);
+    memory = read_memory(root.section("memory"), machine, shipped);
   } else {
     root.ask("memory");
   }
   root.sections("systems", [&](const std::string& name, Section& section) {
-    machine.systems[name] = read_system(section, machine, memory ? &*memory : nullptr);
+    machine.systems[name] = read_system(section, machine, memory ? &*memory : nullptr, shipped);
     if (machine.systems[name].memory.table.empty()) {
       machine_error(machine, section.place(),
                     fmt::format("'{}' has no [memory], and neither has the file", name));
@@ -373,12 +618,18 @@ ChipletMachine read_chiplet_machine(const std::string& file) {
   return parse_chiplets(contents(file), file);
 }
 
-MachineDescription parse_machine(std::string_view text, const std::string& file) {
-  return parse(text, file);
+dram::Device read_dram(const std::string& file, unsigned queue) {
+  dram::Device device = read_preset(file);
+  device.scheduling = scheduling_for(queue);
+  return device;
 }
 
-MachineDescription read_machine(const std::string& file) {
-  return parse(contents(file), file);
+MachineDescription parse_machine(std::string_view text, const std::string& file, const std::string& shipped) {
+  return parse(text, file, shipped);
+}
+
+MachineDescription read_machine(const std::string& file, const std::string& shipped) {
+  return parse(contents(file), file, shipped);
 }
 
 }  // namespace lockstep

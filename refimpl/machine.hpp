@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "refimpl/dram.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
@@ -45,6 +46,7 @@ struct CacheGeometry {
   std::string evict;    // the rule that makes room
   std::string level;    // "L1": what hits and misses are counted under
   bool random = false;  // policy: a random victim instead of the least recently used
+  bool hashed = false;  // set index: else modulo
 };
 enum class MemoryUse : std::uint8_t { none, read, write, read_write };
 struct RuleTiming {
@@ -57,15 +59,26 @@ struct RuleTiming {
   unsigned bytes = 0;    // of that message
   MemoryUse memory = MemoryUse::none;
 };
+enum class MemoryKind : std::uint8_t {
+  flat,  // channels transfer one request after the other, each after the same latency
+  dram   // channels of banks and rows (dram.hpp)
+};
 struct MemoryTiming {
   std::string table;  // the rows that are memory
+  MemoryKind kind = MemoryKind::flat;
   unsigned channels = 1;
-  double bytes_per_cycle = 0;  // of one channel
-  double latency = 0;
-  unsigned queue = 1;  // requests that wait at a channel before its unit stalls
+  std::uint64_t interleave_bytes = 0;  // that lie in one channel before the next one follows; a power of two
+  bool hashed_channels = false;        // else modulo
+  double bytes_per_cycle = 0;          // of one flat channel
+  double latency = 0;                  // of a read, besides its transfer and what banks take
+  unsigned queue = 1;                  // requests that wait at a channel
+  unsigned sender_queue = 1;           // requests for full channels that a sender holds before it stalls
   std::uint64_t l3_bytes = 0;
   unsigned l3_ways = 1;
+  bool l3_hashed = false;
   double l3_latency = 0;
+  std::string preset;   // of the DRAM, as named
+  dram::Device device;  // of kind dram
 };
 
 // What the file says of one system.
@@ -96,8 +109,14 @@ struct MachineDescription {
 };
 
 // Throws BadInput, with the place, on what is missing, unknown, of the wrong type, negative or inconsistent.
-MachineDescription read_machine(const std::string& file);
-MachineDescription parse_machine(std::string_view text, const std::string& file);
+// DRAM presets are files dram/NAME.toml beside the machine file or, where it has none of that name, in
+// `shipped`.
+MachineDescription read_machine(const std::string& file, const std::string& shipped = {});
+MachineDescription parse_machine(std::string_view text, const std::string& file,
+                                 const std::string& shipped = {});
+
+// A preset by itself, with the scheduling that the defaults give for a queue of so many. Throws BadInput.
+dram::Device read_dram(const std::string& file, unsigned queue);
 
 // Throws BadInput at a place of the machine file.
 [[noreturn]] void machine_error(const MachineDescription& machine, SourcePlace place, std::string message,

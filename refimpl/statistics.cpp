@@ -24,6 +24,42 @@ std::string clipped(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 1) + "~";
 }
 
+std::string channels_text(const Statistics::Memory& memory) {
+  const bool rows = memory.kind == "dram";
+  std::string text = fmt::format("  Channels, {}{}\n", memory.kind,
+                                 memory.preset.empty() ? "" : fmt::format(", {}", memory.preset));
+  text +=
+      fmt::format("    {:>3} {:>9} {:>9} {:>7} {:>7} {:>5}", "", "reads", "writes", "bus", "queued", "most");
+  text += rows ? fmt::format(" {:>8} {:>8} {:>9}\n", "row hits", "misses", "conflicts") : "\n";
+  for (std::size_t i = 0; i < memory.channels.size(); ++i) {
+    const Statistics::Channel& c = memory.channels[i];
+    text += fmt::format("    {:>3} {:>9} {:>9} {:>5.1f} % {:>7.1f} {:>5}", i, c.reads, c.writes, 100 * c.busy,
+                        c.queued, c.most_queued);
+    text += rows ? fmt::format(" {:>8} {:>8} {:>9}\n", c.row_hits, c.row_misses, c.row_conflicts) : "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json channels_json(const Statistics::Memory& memory) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Statistics::Channel& c : memory.channels) {
+    nlohmann::ordered_json one{{"reads", c.reads},
+                               {"writes", c.writes},
+                               {"busy", c.busy},
+                               {"queued", c.queued},
+                               {"most_queued", c.most_queued}};
+    if (memory.kind == "dram") {
+      one.update({{"row_hits", c.row_hits},
+                  {"row_misses", c.row_misses},
+                  {"row_conflicts", c.row_conflicts},
+                  {"activates", c.activates},
+                  {"refreshes", c.refreshes}});
+    }
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string statistics_text(const Statistics& s, bool rules) {
@@ -45,6 +81,7 @@ std::string statistics_text(const Statistics& s, bool rules) {
   line("L3", fmt::format("{} hits, {} misses", s.memory.l3_hits, s.memory.l3_misses));
   line("DRAM reads", fmt::format("{}, {} bytes", s.memory.reads, s.memory.read_bytes));
   line("DRAM writes", fmt::format("{}, {} bytes", s.memory.writes, s.memory.write_bytes));
+  if (!s.memory.channels.empty() && s.memory.reads + s.memory.writes > 0) text += channels_text(s.memory);
   text += "  Messages\n";
   for (const Statistics::Messages& m : s.messages) {
     text += fmt::format("    {:<18} {:<16} {:>12} {:>16} bytes\n", m.way, m.kind, m.messages, m.bytes);
@@ -94,6 +131,11 @@ nlohmann::ordered_json statistics_json(const Statistics& s) {
                     {"read_bytes", s.memory.read_bytes}, {"write_bytes", s.memory.write_bytes},
                     {"l3_hits", s.memory.l3_hits},       {"l3_misses", s.memory.l3_misses},
                     {"stalled", s.memory.stalled}};
+  if (!s.memory.kind.empty()) {
+    json["memory"]["kind"] = s.memory.kind;
+    if (!s.memory.preset.empty()) json["memory"]["preset"] = s.memory.preset;
+    json["memory"]["channels"] = channels_json(s.memory);
+  }
   json["messages"] = nlohmann::ordered_json::array();
   for (const Statistics::Messages& m : s.messages) {
     json["messages"].push_back(

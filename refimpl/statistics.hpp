@@ -38,7 +38,22 @@ struct Statistics {
     std::uint64_t count = 0;
     double waited = 0;  // cycles from issue to completion, summed
   };
+  struct Channel {  // of memory; rows are those of kind dram
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t row_hits = 0;
+    std::uint64_t row_misses = 0;     // the bank had no open row
+    std::uint64_t row_conflicts = 0;  // another row was open
+    std::uint64_t activates = 0;
+    std::uint64_t refreshes = 0;
+    double busy = 0;    // its data bus: a share of the time until drained
+    double queued = 0;  // requests in its queue, on average over that time
+    std::size_t most_queued = 0;
+  };
   struct Memory {
+    std::string kind;    // "flat" or "dram"
+    std::string preset;  // of the DRAM
+    std::vector<Channel> channels;
     std::uint64_t reads = 0;  // requests at DRAM
     std::uint64_t writes = 0;
     std::uint64_t read_bytes = 0;

@@ -14,12 +14,14 @@
 
 namespace lockstep::timed {
 
-// An instance of a rule that is to be tried, or a unit that can take its next one.
+// An instance of a rule that is to be tried, a unit that can take its next one, or a channel of memory that
+// can take its next command.
 struct Event {
   static constexpr std::uint16_t service = 0xFFFF;
-  std::uint16_t family = 0;  // of rules with the same parameters; or `service`
+  static constexpr std::uint16_t memory = 0xFFFE;
+  std::uint16_t family = 0;  // of rules with the same parameters; or `service` or `memory`
   std::uint16_t rule = 0;    // within the family
-  std::uint32_t a = 0;       // parameters; of `service` the unit
+  std::uint32_t a = 0;       // parameters; of `service` the unit, of `memory` the channel
   std::uint32_t b = 0;
 };
 

@@ -44,6 +44,19 @@ MachineDescription tiny() {
   return machine;
 }
 
+// The same with DRAM for memory: two channels, and as little room in their queues as there can be.
+MachineDescription on_dram(MachineDescription machine) {
+  for (auto& [name, system] : machine.systems) {
+    MemoryTiming& memory = system.memory;
+    memory.kind = MemoryKind::dram;
+    memory.channels = 2;
+    memory.queue = 1;
+    memory.sender_queue = 1;
+    memory.device = read_dram(LOCKSTEP_SOURCE_DIR "/refimpl/machines/dram/ddr3-800d.toml", memory.queue);
+  }
+  return machine;
+}
+
 Instruction access(Opcode opcode, int location, Order order = Order::plain, Scope scope = Scope::system) {
   Instruction i;
   i.opcode = opcode;
@@ -142,7 +155,8 @@ void project(const KC& k, C& to, const T& from) {
 
 // Returns how many different states the runs visit.
 template <class Info>
-std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uint64_t firings) {
+std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uint64_t firings,
+                                         const MachineDescription& machine = tiny()) {
   using Sizes = typename Info::template Sizes<SmallCapacities>;
   using KC = Concrete<Sizes>;
   using StateC = typename System<Info, KC>::State;
@@ -172,7 +186,6 @@ std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uin
   const unsigned bits = packed_bits<KC, StateC>(k);
   REQUIRE(bits == model->state_bits());
 
-  const MachineDescription machine = tiny();
   std::uint64_t steps = 0;
   std::uint64_t beyond = 0;
   States visited;
@@ -199,7 +212,8 @@ std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uin
 }
 
 template <class Info>
-void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes, bool scarce) {
+void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes, bool scarce,
+                       bool dram = false) {
   WorkloadShape shape;
   shape.cus = 2;
   shape.waves_per_cu = 4;
@@ -207,6 +221,7 @@ void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes
   const Workload workload = build_workload(find_workload(name), shape);
   MachineDescription machine = scarce ? tiny() : shipped();
   machine.waves_per_cu = 16;
+  if (dram) machine = on_dram(std::move(machine));
   SimulationOptions options;
   options.cus = 2;
   options.jitter = scarce ? 16 : 0;
@@ -279,6 +294,8 @@ TEST_CASE("every state that random timed runs visit is one that the explorer rea
   CHECK(visits_only_reachable_states<write_through::Info>(true, true, 500'000) > 500);
   CHECK(visits_only_reachable_states<write_through::Info>(false, true, 20'000) > 300);
   CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 480'000) > 500);
+  CHECK(visits_only_reachable_states<write_through::Info>(false, true, 20'000, on_dram(tiny())) > 200);
+  CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 50'000, on_dram(tiny())) > 200);
 }
 
 TEST_CASE("parking overlooks no enabled rule") {
@@ -288,6 +305,8 @@ TEST_CASE("parking overlooks no enabled rule") {
   overlooks_nothing<quick_release::Info>("message-passing", {{"pairs", 2}, {"rounds", 2}, {"table", 4}},
                                          true);
   overlooks_nothing<quick_release::Info>("stencil", {{"words", 16}, {"kernels", 2}}, false);
+  overlooks_nothing<write_through::Info>("stencil", {{"words", 64}, {"kernels", 2}}, true, true);
+  overlooks_nothing<quick_release::Info>("stencil", {{"words", 64}, {"kernels", 2}}, true, true);
 }
 
 TEST_CASE("a simulated program leaves in memory what it computes") {
