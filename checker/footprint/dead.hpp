@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -56,7 +57,9 @@ class DeadFields {
     std::size_t thread;
     std::int64_t place;
     bool operator==(const At&) const = default;
-    auto operator<=>(const At&) const = default;
+    bool operator<(const At& other) const {
+      return std::tie(thread, place) < std::tie(other.thread, other.place);
+    }
   };
   using When = std::vector<At>;
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <unordered_map>
@@ -280,8 +281,8 @@ class Grounder {
     return all;
   }
   static std::vector<std::int64_t> numbers(int n) {
-    std::vector<std::int64_t> all;
-    for (int i = 0; i < n; ++i) all.push_back(i);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 0);
     return all;
   }
 
