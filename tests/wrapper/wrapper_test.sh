@@ -97,9 +97,10 @@ FAILED: my.$unit.o
 In file included from my.$unit.cpp:2:
 $author/my.hpp: In instantiation of 'void lockstep::my::Protocol<K>::rules() const':
 $tree/checker/explore/adaptor.hpp:61:14:   required from 'class lockstep::CompiledModel<lockstep::my::Protocol<K> >'
-$author/my.hpp:7:10: error: could not convert 's.busy' from 'Bool' to 'bool'
+$author/my.hpp:7:10: error: could not convert 's.busy' from '$unit<$(printf '%0200d' 0)<A, B> >::Bool' to 'bool'
     7 |       if (s.busy) return;
       |          ^~~~~~
+      |          $unit
 In file included from $author/my.hpp:3:
 $tree/spec/kernel/rules.hpp:9:1: note: candidate is elsewhere
     9 | void candidate();
@@ -411,10 +412,10 @@ system_works=yes
 run --with "$author/my.hpp" check my
 check "$status" -eq 3
 
-claim "a system that does not compile is shown what it wrote, once, and errors elsewhere without their sources"
+claim "a system that does not compile is shown what it wrote, once for all units, and errors elsewhere without sources"
 compiles=no
 run --with "$author/my.hpp" check my
-check "$(head -n -1 <<<"$err")" = "$author/my.hpp:7:10: error: could not convert 's.busy' from 'Bool' to 'bool'
+check "$(head -n -1 <<<"$err")" = "$author/my.hpp:7:10: error: could not convert 's.busy' from 'concrete::Bool' to 'bool'
     7 |       if (s.busy) return;
       |          ^~~~~~
 $tree/spec/kernel/rules.hpp:20:1: error: no match for this rule"
