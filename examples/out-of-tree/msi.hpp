@@ -11,13 +11,12 @@
 //  - requests (GetS, GetM, PutS, PutM): unordered; a core has one Get at a time, and one Put of each block;
 //  - forwarded requests (Fwd-GetS, Fwd-GetM, Inv) and Put-Ack: in order from the directory to each cache;
 //  - responses (Data, Inv-Ack): unordered. A core awaits one block at a time, so a Data and the Inv-Acks are
-//  its own.
-// As printed, but for how it is written down:
+//    its own.
+// As in the tables, though not compared with the print cell by cell, but for how it is written down:
 //  - the count of Inv-Acks is a set, of the sharers that have still to be heard: it is empty where the count
-//  is 0;
+//    is 0;
 //  - a core performs the access that it waits for with the message that ends the wait, lest the block be gone
-//  before
-//    (8.3, livelock);
+//    before it does;
 //  - where two cells of a table differ in nothing but the next state, one rule stands for both.
 #pragma once
 
@@ -221,8 +220,7 @@ struct Protocol {
     complete<K>(s.port(c));
   }
 
-  // ---- Table 8.1, columns Load, Store, Replacement
-  // -----------------------------------------------------------
+  // ---- Table 8.1, columns Load, Store, Replacement ------------------------------------------------------
 
   void access_rules(Rules& r) const {
     r.rule(
@@ -285,8 +283,7 @@ struct Protocol {
         });
   }
 
-  // ---- Table 8.1, columns Data and Inv-Ack
-  // --------------------------------------------------------------------
+  // ---- Table 8.1, columns Data and Inv-Ack --------------------------------------------------------------
 
   [[nodiscard]] Bool hears_from_all_but(const State& s, Core c, Core d) const {
     return k.forall(threads, [&](Core e) { return e == d || s.inv_ack(c, e) == Acknowledgement::none; });
@@ -358,8 +355,7 @@ struct Protocol {
         });
   }
 
-  // ---- Table 8.1, columns Fwd-GetS, Fwd-GetM, Inv, Put-Ack
-  // ------------------------------------------------------
+  // ---- Table 8.1, columns Fwd-GetS, Fwd-GetM, Inv, Put-Ack ----------------------------------------------
 
   static void send_data(Response& response, const Data& data) {
     response.present = true;
@@ -423,8 +419,7 @@ struct Protocol {
     message("Put-Ack to a core that lost the block", ForwardKind::Put_Ack, CacheState::II_A, gone);
   }
 
-  // ---- Table 8.2
-  // -------------------------------------------------------------------------------------------------
+  // ---- Table 8.2 ----------------------------------------------------------------------------------------
 
   [[nodiscard]] static Block block(const State& s, Core c) { return s.port(c).request.block; }
   [[nodiscard]] static Bool is_shared_at_most(const State& s, Block b) {
