@@ -312,9 +312,12 @@ ProgressTable tabulate(const ProgressSpace& space, const ProgressTableOptions& o
 
 std::string table_text(const ProgressTable& table) {
   const ProgressSpace& space = table.space;
-  std::string text = fmt::format("{}, {}; {}, values up to {}\n", plural(space.threads, "thread"),
-                                 plural(space.instructions, "instruction"),
-                                 plural(space.locations, "location"), space.values - 1);
+  const auto counted = [](int n, std::string_view what) {
+    return plural(static_cast<std::uint64_t>(n), what);
+  };
+  std::string text = fmt::format("{}, {}; {}, values up to {}\n", counted(space.threads, "thread"),
+                                 counted(space.instructions, "instruction"),
+                                 counted(space.locations, "location"), space.values - 1);
   text += fmt::format(
       "{} of {} candidates: {} up to renaming locations and values, {} up to renaming threads as well.\n",
       table.enumerated, table.candidates, plural(table.programs, "program"), table.unordered);

@@ -448,7 +448,6 @@ template <> inline constexpr Expectation expectation<grammar::open_condition>{"'
 template <> inline constexpr Expectation expectation<grammar::close_condition>{"an operator or ')'"};
 template <> inline constexpr Expectation expectation<grammar::end_of_statement>{"an operator or ';'"};
 template <> inline constexpr Expectation expectation<grammar::declarator>{"the name of a variable"};
-template <> inline constexpr Expectation expectation<grammar::declared_name>{"the name of a variable"};
 template <> inline constexpr Expectation expectation<grammar::close_block>{"a statement or '}'"};
 template <> inline constexpr Expectation expectation<grammar::until_word>{"while after the body of do"};
 template <> inline constexpr Expectation expectation<grammar::kernel_or_question>{"a thread, or exists, ~exists or forall with a condition"};
