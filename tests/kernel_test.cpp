@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <deque>
 #include <random>
 #include <string>
