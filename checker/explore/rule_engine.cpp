@@ -233,10 +233,10 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
   for (const std::uint32_t* at = enabled; at != end; ++at) {
     const std::uint16_t number = rule_of_[*at];
     const RuleOf& rule = lists_.rules[number];
+    out.acting = {number, *at};
     if (reductions_.defer && rule.matters && !rule.matters(state, members_[*at].data())) continue;
     std::byte* const after = waiting + count * stride_;
     std::memcpy(after, state, bytes);
-    out.acting = {number, *at};
     rule.action(after, members_[*at].data());
     out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
     ++out.fired[number];
@@ -289,6 +289,7 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
   std::uint32_t* const enabled = room_for_enabled(out);
   for (int i = 0; i < longest; ++i) {
     const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
+    out.acting = {};
     if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
     if (judges_invariants() && !std::all_of(lists_.invariants.begin(), lists_.invariants.end(), holds))
       return;
@@ -375,6 +376,7 @@ int RuleEngine::settle_local(void* state, Successors& out, Narration* narration)
       if (rule.rule.urgency != Urgency::local || (rule.unseen && !reductions_.links)) continue;
       std::uint32_t* const end = scan(r, state, enabled, out);
       for (const std::uint32_t* at = enabled; at != end; ++at) {
+        out.acting = {static_cast<std::uint32_t>(r), Acting::none};
         if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
         if (!unseen(rule, *at, state)) continue;
         fire(*at, state, out, narration);
