@@ -161,7 +161,7 @@ std::vector<DeadFields::Stretch> DeadFields::dead_at(const std::string& places) 
              ahead[static_cast<std::size_t>(at.place)];
     });
   }
-  Set live = always_;
+  Set live(always_.size(), 0);
   std::vector<Location> waiting;
   const auto join = [&](const Set& more) {
     for (std::size_t w = 0; w < live.size(); ++w) {
@@ -170,11 +170,7 @@ std::vector<DeadFields::Stretch> DeadFields::dead_at(const std::string& places) 
       live[w] |= more[w];
     }
   };
-  {
-    const Set first = live;
-    live.assign(live.size(), 0);
-    join(first);
-  }
+  join(always_);
   const auto& counters = footprints_->counters();
   bool at_end = true;
   for (std::size_t t = 0; t < counters.size(); ++t)

@@ -189,13 +189,7 @@ ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced
   if (reduced.status != RunStatus::complete && !failed(reduced.status)) return check;
   Subject subject = reduced.subject;
   subject.options.reductions = Reductions::none();
-  SystemRun full;
-  full.subject = std::move(subject);
-  try {
-    explore_outcomes(test, limits, full);
-  } catch (...) {
-    full.status = describe_error(std::current_exception(), test.program).status;
-  }
+  const SystemRun full = run_on_system(test, std::move(subject), limits);
   check.states = full.exploration.states;
   if (full.status != RunStatus::complete && !failed(full.status)) return check;
   check.compared = true;
