@@ -57,10 +57,36 @@ struct UnitTag {
   static constexpr bool fixed = false;
 };
 
+// What a toy need not say.
+template <class K>
+struct Toy {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  K k;
+  [[nodiscard]] const K& kind() const { return k; }
+  template <class State>
+  void start(StartList<K, State>& s) const {
+    s.start(over(), [](State&) {});
+  }
+  template <class State>
+  void invariants(InvariantList<K, State>&) const {}
+  template <class State>
+  void restore(State&) const {}
+  template <class State>
+  void normalise(State&) const {}
+  template <class State>
+  [[nodiscard]] auto proper_end(const State&) const {
+    if constexpr (requires { K::truth(Bool(true)); }) {
+      return true;
+    } else {
+      return Bool(true);
+    }
+  }
+};
+
 // Whether the first rule happens rests on what the second does, and on nothing else that either accesses.
 template <class K>
-struct Guarded {
-  using Kind = K;
+struct Guarded : Toy<K> {
   using Bool = typename K::Bool;
   struct State {
     Bool closed;
@@ -68,11 +94,6 @@ struct Guarded {
     Bool tried;
     BOOST_DESCRIBE_CLASS(State, (), (closed, passed, tried), (), ())
   };
-  K k;
-  [[nodiscard]] const K& kind() const { return k; }
-  void start(StartList<K, State>& s) const {
-    s.start(over(), [](State&) {});
-  }
   void rules(RuleList<K, State>& r) const {
     r.rule(
         {.name = "passes", .unit = "toy"}, over(), [](const State& s) { return !s.closed && !s.passed; },
@@ -84,23 +105,12 @@ struct Guarded {
           s.tried = true;
         });
   }
-  void invariants(InvariantList<K, State>&) const {}
-  void restore(State&) const {}
-  void normalise(State&) const {}
-  [[nodiscard]] auto proper_end(const State&) const {
-    if constexpr (requires { K::truth(Bool(true)); }) {
-      return true;
-    } else {
-      return Bool(true);
-    }
-  }
 };
 
 // Fields that look dead where one of the ways in which they matter is forgotten: `armed` decides only whether
 // an optional rule may change what is looked at in the end, `busy` only whether there is an end.
 template <class K>
-struct Secretive {
-  using Kind = K;
+struct Secretive : Toy<K> {
   using Bool = typename K::Bool;
   struct State {
     Bool begun;
@@ -110,11 +120,6 @@ struct Secretive {
     Bool result;
     BOOST_DESCRIBE_CLASS(State, (), (begun, armed, busy, idle, result), (), ())
   };
-  K k;
-  [[nodiscard]] const K& kind() const { return k; }
-  void start(StartList<K, State>& s) const {
-    s.start(over(), [](State&) {});
-  }
   void rules(RuleList<K, State>& r) const {
     r.rule(
         {.name = "begins", .unit = "toy"}, over(), [](const State& s) { return !s.begun; },
@@ -134,15 +139,38 @@ struct Secretive {
         {.name = "works", .unit = "toy"}, over(), [](const State& s) { return s.busy; },
         [](State& s) { s.idle = !s.idle; });
   }
-  void invariants(InvariantList<K, State>&) const {}
-  void restore(State&) const {}
-  void normalise(State&) const {}
-  [[nodiscard]] auto proper_end(const State&) const {
-    if constexpr (requires { K::truth(Bool(true)); }) {
-      return true;
-    } else {
-      return Bool(true);
-    }
+};
+
+// Two cross a place, and neither looks whether the other is there: no order of theirs differs in what it ends
+// in, and only some orders break the claim.
+template <class K>
+struct Crossing : Toy<K> {
+  using Bool = typename K::Bool;
+  struct State {
+    Bool first;
+    Bool second;
+    Bool first_left;
+    Bool second_left;
+    BOOST_DESCRIBE_CLASS(State, (), (first, second, first_left, second_left), (), ())
+  };
+  void rules(RuleList<K, State>& r) const {
+    const auto crosses = [&r](std::string_view enters, std::string_view leaves, Bool State::*there,
+                              Bool State::*left) {
+      r.rule(
+          {.name = enters, .unit = "toy"}, over(), [=](const State& s) { return !(s.*there) && !(s.*left); },
+          [=](State& s) { s.*there = true; });
+      r.rule(
+          {.name = leaves, .unit = "toy"}, over(), [=](const State& s) { return s.*there; },
+          [=](State& s) {
+            s.*there = false;
+            s.*left = true;
+          });
+    };
+    crosses("first enters", "first leaves", &State::first, &State::first_left);
+    crosses("second enters", "second leaves", &State::second, &State::second_left);
+  }
+  void assertions(InvariantList<K, State>& v) const {
+    v.invariant("one at a time", [](const State& s) { return !(s.first && s.second); });
   }
 };
 
@@ -272,6 +300,28 @@ TEST_CASE("a set holds what may disable what is in it, though they share nothing
   };
   CHECK(ends(false).size() == 2);
   CHECK(ends(true) == ends(false));
+}
+
+TEST_CASE("a set holds what may break a claim, and not only what decides the end") {
+  using Sizes = DynamicSizes<UnitTag>;
+  using Numbers = Crossing<Concrete<Sizes>>;
+  using Trees = Crossing<Recorded<Sizes>>;
+  recorded::WholeDescription whole;
+  const Trees trees{Recorded<Sizes>(Sizes{})};
+  recorded::describe_system(trees, trees.kind(), whole);
+  CompiledModel<Numbers> model(Numbers{}, Reductions::derived());
+  const auto initial = model.first_state();
+  const auto footprints = std::make_shared<const footprint::Footprints>(whole, model.places());
+  REQUIRE(footprints->assertions().size() == 1);
+  const auto verdict = [&](const std::vector<footprint::TermId>& watched) {
+    model.reduce(std::make_shared<const footprint::StubbornSets>(
+        footprints, model.engine().fair_instances(), watched,
+        std::vector<const std::byte*>{reinterpret_cast<const std::byte*>(initial.get())}));
+    return explore(model, {}).verdict;
+  };
+  CHECK(verdict(footprints->assertions()) == Verdict::invariant);
+  // Where nobody watches it, it goes by unseen.
+  CHECK(verdict({}) == Verdict::holds);
 }
 
 TEST_CASE("a field is live that only an optional rule, or only whether there is an end, rests on") {
