@@ -26,6 +26,7 @@ struct Options {
   bool any_size = false;
   bool json = false;
   bool all = false;
+  bool only_claims = false;
   std::string recheck;
   std::string smt;
   std::vector<std::string> lemmas;
@@ -99,50 +100,106 @@ Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const
   return explored;
 }
 
+// Proofs of one command, as they are printed one after the other.
+class Proofs {
+ public:
+  Proofs(const Options& options, Subject named) : options_(options), named_(std::move(named)) {}
+
+  void prove_lemmas() {
+    const ProofEntry& entry = find_proof(named_.system->name);
+    if (options_.any_size && entry.any_size.empty())
+      throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
+    const std::unique_ptr<ProofSubject> subject = entry.build(named_.options, options_.any_size);
+    if (options_.seconds_explored > 0) {
+      explored_ = explore_lemmas(named_, *subject, options_, progress_);
+      if (!options_.json) print_now(explored_.text + "\n");
+      if (!explored_.holds) status_ = 1;
+    }
+    ProofTitle title = title_of(*subject, named_.description());
+    title.theorem = entry.theorem;
+    if (options_.any_size) title.scope = entry.any_size;
+    ProveOptions how = prove_options();
+    how.only = chosen_lemmas(options_, *subject);
+    json_ = prove(*subject, title, how);
+    if (!explored_.json.is_null()) json_["explored"] = explored_.json;
+  }
+
+  // What is claimed beside the protocol; nothing where nothing is.
+  void prove_claims() {
+    const std::unique_ptr<ProofSubject> claims = claims_of(named_.system->name, named_.options);
+    if (!claims) {
+      if (options_.only_claims)
+        throw BadInput(fmt::format("nothing is claimed beside {}", named_.system->name),
+                       "leave out --claims");
+      return;
+    }
+    ProofTitle title = title_of(*claims, fmt::format("what is taken at once on {}", named_.description()));
+    title.theorem =
+        fmt::format("no outcome is left out where these rules are taken as soon as is claimed: {}",
+                    fmt::join(claims->taken_at_once(), "; "));
+    ProveOptions how = prove_options();
+    if (!how.smt_directory.empty()) how.smt_directory += "/claims";
+    if (!options_.json && !json_.is_null()) print_now("\n");
+    nlohmann::json json = prove(*claims, title, how);
+    if (json_.is_null()) {
+      json_ = std::move(json);
+    } else {
+      json_["at_once"] = std::move(json);
+    }
+  }
+
+  int end() const {
+    if (options_.json) print_now(json_.dump(1) + "\n");
+    return status_;
+  }
+
+ private:
+  [[nodiscard]] ProofTitle title_of(const ProofSubject& subject, std::string system) const {
+    ProofTitle title;
+    title.system = std::move(system);
+    title.scope = sizes_text(subject.sizes());
+    title.solvers = options_.recheck.empty() ? "Z3" : "Z3 and " + options_.recheck;
+    title.fixed = subject.fixed_sizes();
+    title.client = subject.client();
+    return title;
+  }
+  [[nodiscard]] ProveOptions prove_options() {
+    ProveOptions how;
+    how.any_size = options_.any_size;
+    how.threads = options_.threads;
+    how.seconds_each = options_.seconds_each;
+    how.recheck = options_.recheck;
+    how.smt_directory = options_.smt;
+    how.interrupted = &interrupted();
+    how.on_progress = [this](std::size_t done, std::size_t planned) {
+      progress_.show(fmt::format("{}: {} of about {} obligations", named_.name(), done, planned));
+    };
+    return how;
+  }
+  // Prints the result, and keeps the worst exit status.
+  nlohmann::json prove(const ProofSubject& subject, const ProofTitle& title, const ProveOptions& how) {
+    const ProofResult result = lockstep::prove(subject, how);
+    progress_.erase();
+    if (!options_.json) print_now(proof_text(title, result, options_.all));
+    status_ = std::max(status_, exit_status(result));
+    return proof_json(title, result);
+  }
+
+  const Options& options_;
+  Subject named_;
+  ProgressLine progress_;
+  Explored explored_;
+  nlohmann::json json_;
+  int status_ = 0;
+};
+
 int run(const Options& options) {
   Subject named = subject_named(options.system);
   apply_shared(options.choice.shared(), std::span(&named, 1));
-  const ProofEntry& entry = find_proof(named.system->name);
-  if (options.any_size && entry.any_size.empty())
-    throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
-  const std::unique_ptr<ProofSubject> subject = entry.build(named.options, options.any_size);
-
-  ProofTitle title;
-  title.system = named.description();
-  title.theorem = entry.theorem;
-  title.scope = options.any_size ? std::string(entry.any_size) : sizes_text(subject->sizes());
-  title.solvers = options.recheck.empty() ? "Z3" : "Z3 and " + options.recheck;
-  title.fixed = subject->fixed_sizes();
-  title.client = subject->client();
-
-  ProgressLine progress;
-  Explored explored;
-  if (options.seconds_explored > 0) {
-    explored = explore_lemmas(named, *subject, options, progress);
-    if (!options.json) print_now(explored.text + "\n");
-  }
-  ProveOptions prove_options;
-  prove_options.any_size = options.any_size;
-  prove_options.threads = options.threads;
-  prove_options.seconds_each = options.seconds_each;
-  prove_options.recheck = options.recheck;
-  prove_options.smt_directory = options.smt;
-  prove_options.only = chosen_lemmas(options, *subject);
-  prove_options.interrupted = &interrupted();
-  prove_options.on_progress = [&](std::size_t done, std::size_t planned) {
-    progress.show(fmt::format("{}: {} of about {} obligations", named.name(), done, planned));
-  };
-  const ProofResult result = prove(*subject, prove_options);
-  progress.erase();
-  if (options.json) {
-    nlohmann::json json = proof_json(title, result);
-    if (!explored.json.is_null()) json["explored"] = explored.json;
-    print_now(json.dump(1) + "\n");
-  } else {
-    print_now(proof_text(title, result, options.all));
-  }
-  const int status = exit_status(result);
-  return status == 0 && !explored.holds ? 1 : status;
+  Proofs proofs(options, std::move(named));
+  if (!options.only_claims) proofs.prove_lemmas();
+  if (options.lemmas.empty() && !options.any_size && !interrupted().load()) proofs.prove_claims();
+  return proofs.end();
 }
 
 }  // namespace
@@ -157,6 +214,10 @@ Command add_prove(CLI::App& lockstep) {
       ->type_name("SOLVER");
   add_list(*app, "--lemma", options->lemmas, "Only lemmas with this in their names, given all")
       ->type_name("TEXT");
+  app->add_flag("--claims", options->only_claims,
+                "Only what is claimed beside the protocol: that some rules may be taken at once")
+      ->excludes("--lemma")
+      ->excludes("--any-size");
   app->add_option("--smt", options->smt, "Keep every obligation as SMT-LIB 2 in this folder")
       ->type_name("DIR");
   app->add_option("--timeout", options->seconds_each, "Seconds for one obligation in one solver")
@@ -176,6 +237,7 @@ Command add_prove(CLI::App& lockstep) {
       "  lockstep prove german --any-size --recheck cvc5\n"
       "  lockstep prove german --fault keep-copy\n"
       "  lockstep prove german --lemma sharer --smt obligations\n"
+      "  lockstep prove quick-release --claims\n"
       "\n"
       "A lemma is proved when it holds at the start and every rule keeps it, given all lemmas.\n"
       "Exit status: 0 proved, 1 refuted, vacuous or disagreed about, 2 bad input or a solver\n"

@@ -25,12 +25,31 @@ if(heavy_jobs LESS 1)
 endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS heavy=${heavy_jobs})
 
+# lockstep_claims_of(<variable> <header>): the file of claims beside a header (spec/kernel/at_once.hpp), named as the
+# header is, or nothing.
+function(lockstep_claims_of variable header)
+  cmake_path(REPLACE_EXTENSION header claims.hpp OUTPUT_VARIABLE claims)
+  cmake_path(ABSOLUTE_PATH claims BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  if(NOT EXISTS "${file}")
+    set(claims "")
+  endif()
+  set(${variable} "${claims}" PARENT_SCOPE)
+endfunction()
+
 # lockstep_add_reading(<target> <kind> <header>): adds to a target the unit that reads the header with one kind
 # (cmake/systems/<kind>.cpp.in). The header, absolute or relative to an include folder, has a namespace
 # lockstep::<stem> with a struct Info. LOCKSTEP_UNITS_DIR is where units are put.
 function(lockstep_add_reading target kind header)
   cmake_path(GET header STEM LOCKSTEP_SYSTEM)
   set(LOCKSTEP_SYSTEM_HEADER "${header}")
+  lockstep_claims_of(claims "${header}")
+  set(LOCKSTEP_SYSTEM_FILE "${header}")
+  set(LOCKSTEP_SYSTEM_CLAIMS NoClaims)
+  if(claims)
+    set(LOCKSTEP_SYSTEM_FILE "${claims}")
+    set(LOCKSTEP_SYSTEM_CLAIMS "${LOCKSTEP_SYSTEM}::Claims")
+  endif()
   set(source "${LOCKSTEP_UNITS_DIR}/${LOCKSTEP_SYSTEM}.${kind}.cpp")
   configure_file("${LOCKSTEP_SYSTEMS_DIR}/${kind}.cpp.in" "${source}" @ONLY)
   target_sources(${target} PRIVATE "${source}")

@@ -49,6 +49,27 @@ class RuleVisitor {
   virtual void rule(const ReadRule& rule) = 0;
 };
 
+// Something to be proved of two states: `goal` where everything `given` holds.
+struct ReadClaim {
+  std::string rule;
+  std::string what;
+  std::vector<ReadRule::Parameter> parameters;
+  std::vector<symbolic::Term> given;
+  symbolic::Term goal;
+  std::vector<std::pair<std::string, const symbolic::Store*>> stores;  // alive during the visit only
+};
+
+// Is asked for each rule, by its number, whether to read its claims; then given them.
+class ClaimVisitor {
+ public:
+  ClaimVisitor() = default;
+  ClaimVisitor(const ClaimVisitor&) = delete;
+  ClaimVisitor& operator=(const ClaimVisitor&) = delete;
+  virtual ~ClaimVisitor() = default;
+  virtual bool wants_rule(std::size_t number) = 0;
+  virtual void claim(const ReadClaim& claim) = 0;
+};
+
 namespace symbolic {
 
 // `System` lists its rules, starts and invariants, its lemmas among them, within the current session.

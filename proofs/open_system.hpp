@@ -19,18 +19,6 @@ namespace lockstep {
 template <class Info, class K, template <class> class History, template <class> class Lemmas>
 using ProvedMemory = WithLemmas<WithHistory<OpenSystem<Info, K>, History>, Lemmas>;
 
-// Neither what a client may ask nor an amount is a number of things.
-template <class Tag>
-inline constexpr bool counts_things = !std::is_same_v<Tag, ShapeTag> && !Amount<Tag>;
-
-// Two of everything: threads, CUs, agents, blocks, words a block.
-template <class Sizes>
-void machine_to_prove(Sizes& sizes) {
-  sizes.visit([]<class Tag>(Tag, int& size) {
-    if (counts_things<Tag>) size = std::min(2, size);
-  });
-}
-
 // What of a word the client is asked to watch, what words are, and the largest amount that is explored.
 struct Watched {
   Watch proved = Watch::first_word;

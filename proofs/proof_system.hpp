@@ -22,6 +22,38 @@ struct ProofCover {
   std::vector<std::string> placed = {};  // sizes that say only where things are, which is any in a proof
 };
 
+// Neither what a client may ask nor an amount is a number of things.
+template <class Tag>
+inline constexpr bool counts_things = !std::is_same_v<Tag, ShapeTag> && !Amount<Tag>;
+
+// Two of everything: threads, CUs, agents, blocks, words a block.
+template <class Sizes>
+void machine_to_prove(Sizes& sizes) {
+  sizes.visit([]<class Tag>(Tag, int& size) {
+    if (counts_things<Tag>) size = std::min(2, size);
+  });
+}
+
+// The sizes to tell people of: less what a memory system never sees, since registers and work-groups are a
+// program's, and less those in `placed`.
+template <class Sizes, class Chosen>
+std::vector<std::pair<std::string, int>> sizes_to_tell(Sizes sizes, const std::vector<std::string>& placed,
+                                                       Chosen&& chosen) {
+  std::vector<std::pair<std::string, int>> list;
+  sizes.visit([&]<class Tag>(Tag tag, int& size) {
+    const std::string name(Tag::name);
+    if (!std::is_same_v<Tag, ShapeTag> && !std::is_same_v<Tag, RegisterTag> &&
+        !std::is_same_v<Tag, WorkGroupTag> && std::find(placed.begin(), placed.end(), name) == placed.end() &&
+        chosen(tag))
+      list.emplace_back(name, size);
+  });
+  return list;
+}
+template <class Sizes>
+std::vector<std::pair<std::string, int>> sizes_to_tell(const Sizes& sizes) {
+  return sizes_to_tell(sizes, {}, [](auto) { return true; });
+}
+
 // `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
 // terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
 template <class System>
@@ -36,7 +68,7 @@ class CompiledProof final : public ProofSubject {
         explore_(std::move(explore)),
         words_(cover.words),
         client_(std::move(cover.client)),
-        explored_sizes_(listed(explored, {}, [](auto) { return true; })) {
+        explored_sizes_(sizes_to_tell(explored)) {
     const symbolic::Session session(any_size, words_);
     const System system = make_();
     using Kind = typename System::Kind;
@@ -50,8 +82,8 @@ class CompiledProof final : public ProofSubject {
     const auto is_fixed = []<class Tag>(Tag) {
       return System::Kind::template domain<Tag>().kind != symbolic::Domain::Kind::any;
     };
-    sizes_ = listed(system.kind().sizes, cover.placed, [](auto) { return true; });
-    fixed_sizes_ = listed(system.kind().sizes, cover.placed, is_fixed);
+    sizes_ = sizes_to_tell(system.kind().sizes, cover.placed, [](auto) { return true; });
+    fixed_sizes_ = sizes_to_tell(system.kind().sizes, cover.placed, is_fixed);
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
@@ -67,27 +99,11 @@ class CompiledProof final : public ProofSubject {
     symbolic::ReadSystem<System>(system, visitor).read();
   }
   [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
-  [[nodiscard]] const std::vector<std::pair<std::string, int>>& explored_sizes() const override {
+  [[nodiscard]] std::vector<std::pair<std::string, int>> explored_sizes() const override {
     return explored_sizes_;
   }
 
  private:
-  // Less what a memory system never sees: registers and work-groups are a program's, and what the client may
-  // ask is told in words.
-  template <class Chosen>
-  static std::vector<std::pair<std::string, int>> listed(Sizes sizes, const std::vector<std::string>& placed,
-                                                         Chosen&& chosen) {
-    std::vector<std::pair<std::string, int>> list;
-    sizes.visit([&]<class Tag>(Tag tag, int& size) {
-      const std::string name(Tag::name);
-      if (!std::is_same_v<Tag, ShapeTag> && !std::is_same_v<Tag, RegisterTag> &&
-          !std::is_same_v<Tag, WorkGroupTag> &&
-          std::find(placed.begin(), placed.end(), name) == placed.end() && chosen(tag))
-        list.emplace_back(name, size);
-    });
-    return list;
-  }
-
   Make make_;
   Explore explore_;
   symbolic::Words words_;

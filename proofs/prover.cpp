@@ -100,17 +100,39 @@ void list_fields(const Cell& cell, z3::model& model, Arguments& arguments, const
   }
 }
 
-CounterexampleToInduction counterexample(const ReadRule& rule, z3::model model) {
-  CounterexampleToInduction found;
+std::string fired(const std::string& rule, const std::vector<ReadRule::Parameter>& members,
+                  z3::model& model) {
   std::string parameters;
-  for (const ReadRule::Parameter& p : rule.parameters) {
+  for (const ReadRule::Parameter& p : members) {
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", p.domain.name,
                               text_of(p.term, p.domain, model));
   }
-  found.rule = parameters.empty() ? rule.name : fmt::format("{} ({})", rule.name, parameters);
+  return parameters.empty() ? rule : fmt::format("{} ({})", rule, parameters);
+}
+
+CounterexampleToInduction counterexample(const ReadRule& rule, z3::model model) {
+  CounterexampleToInduction found;
+  found.rule = fired(rule.name, rule.parameters, model);
   for (const auto& [name, cell] : rule.store->cells()) {
     Arguments arguments;
     list_fields(*cell, model, arguments, {}, found.fields);
+  }
+  return found;
+}
+
+// The first state whole, of the others only what may be different there.
+CounterexampleToInduction counterexample(const ReadClaim& claim, z3::model model) {
+  CounterexampleToInduction found;
+  found.rule = fired(claim.rule, claim.parameters, model);
+  for (const auto& [title, store] : claim.stores) {
+    for (const auto& [name, cell] : store->cells()) {
+      if (store != claim.stores.front().second && !store->is_apart(name)) continue;
+      const std::size_t first = found.fields.size();
+      Arguments arguments;
+      list_fields(*cell, model, arguments, {}, found.fields);
+      for (std::size_t i = first; i < found.fields.size(); ++i)
+        found.fields[i].path = fmt::format("{}: {}", title, found.fields[i].path);
+    }
   }
   return found;
 }
@@ -191,15 +213,19 @@ class Prover {
     const Clock::time_point start = Clock::now();
     ProofResult result;
     result.lemmas = subject_.lemmas();
-    // One job for the starts, one for each rule: each has terms and a solver of its own.
-    const std::size_t jobs = subject_.rules() + 1;
+    // One job for the starts, one for each rule, one for what is claimed of each: each has terms and a solver
+    // of its own.
+    const bool claims = !subject_.taken_at_once().empty();
+    const std::size_t jobs = subject_.rules() + 1 + (claims ? subject_.rules() : 0);
     std::vector<std::vector<Obligation>> found(jobs);
     const unsigned threads =
         options_.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.threads;
     run_jobs(
         jobs, threads, [&](std::size_t job) { found[job] = work(job); },
         [&] {
-          if (options_.on_progress) options_.on_progress(done_, jobs * result.lemmas.size());
+          if (options_.on_progress)
+            options_.on_progress(done_,
+                                 (subject_.rules() + 1) * result.lemmas.size() + jobs - subject_.rules() - 1);
         });
     for (std::vector<Obligation>& some : found) {
       std::move(some.begin(), some.end(), std::back_inserter(result.obligations));
@@ -228,6 +254,19 @@ class Prover {
     std::vector<Obligation>& found_;
   };
 
+  class ClaimsOfRule final : public ClaimVisitor {
+   public:
+    ClaimsOfRule(Prover& prover, std::size_t rule, std::vector<Obligation>& found)
+        : prover_(prover), rule_(rule), found_(found) {}
+    bool wants_rule(std::size_t number) override { return number == rule_; }
+    void claim(const ReadClaim& claim) override { found_.push_back(prover_.judge(claim)); }
+
+   private:
+    Prover& prover_;
+    std::size_t rule_;
+    std::vector<Obligation>& found_;
+  };
+
   [[nodiscard]] bool stop() const {
     return options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed);
   }
@@ -239,8 +278,14 @@ class Prover {
   std::vector<Obligation> work(std::size_t job) {
     std::vector<Obligation> found;
     Session session(options_.any_size, subject_.words());
-    Visitor visitor(*this, job, found);
-    subject_.read(visitor);
+    if (job > subject_.rules()) {
+      ClaimsOfRule visitor(*this, job - subject_.rules() - 1, found);
+      subject_.read_claims(visitor);
+      ++done_;
+    } else {
+      Visitor visitor(*this, job, found);
+      subject_.read(visitor);
+    }
     return found;
   }
 
@@ -303,9 +348,23 @@ class Prover {
     }
   }
 
+  Obligation judge(const ReadClaim& claim) {
+    z3::solver solver = make_solver();
+    for (const Term& given : claim.given) solver.add(given);
+    return judge(claim.rule, claim.what, solver, claim.goal,
+                 [&] { return counterexample(claim, solver.get_model()); });
+  }
   Obligation judge(const ReadRule& rule, z3::solver& solver, const Term& goal, const std::string& lemma) {
+    return judge(rule.name, lemma, solver, goal, [&] {
+      return counterexample(rule, first_of(lemma) ? plainest(rule, solver) : solver.get_model());
+    });
+  }
+  // `explain` is called while the solver has a model of what is given without the goal.
+  template <class Explain>
+  Obligation judge(const std::string& rule, const std::string& lemma, z3::solver& solver, const Term& goal,
+                   Explain&& explain) {
     Obligation o;
-    o.rule = rule.name;
+    o.rule = rule;
     o.lemma = lemma;
     if (stop()) return o;
     if (goal.is_true()) {
@@ -324,8 +383,7 @@ class Prover {
           break;
         case z3::sat:
           o.status = ProofStatus::refuted;
-          o.counterexample =
-              counterexample(rule, first_of(lemma) ? plainest(rule, solver) : solver.get_model());
+          o.counterexample = explain();
           break;
         case z3::unknown:
           o.status = ProofStatus::unknown;

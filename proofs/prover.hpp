@@ -45,9 +45,14 @@ class ProofSubject {
   [[nodiscard]] virtual symbolic::Words words() const { return symbolic::Words::bits; }
   // Reads the system's rules within the current session.
   virtual void read(RuleVisitor& visitor) const = 0;
+  // Rules that a file beside the protocol claims may be taken at once; if there are some, `read_claims` reads
+  // what makes that true, within the current session.
+  [[nodiscard]] virtual std::vector<std::string> taken_at_once() const { return {}; }
+  virtual void read_claims(ClaimVisitor&) const {}
   // The same system with its lemmas as invariants, for the explorer, at small sizes.
-  [[nodiscard]] virtual std::unique_ptr<Model> model() const = 0;
-  [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& explored_sizes() const = 0;
+  // None where nothing is explored.
+  [[nodiscard]] virtual std::unique_ptr<Model> model() const { return nullptr; }
+  [[nodiscard]] virtual std::vector<std::pair<std::string, int>> explored_sizes() const { return {}; }
 };
 
 struct ProofEntry {
@@ -60,6 +65,10 @@ struct ProofEntry {
 std::span<const ProofEntry> proofs();
 // Throws BadInput with the nearest name.
 const ProofEntry& find_proof(std::string_view system);
+
+// What is claimed beside a system's protocol (spec/kernel/at_once.hpp), as something to be proved; none where
+// nothing is. Throws BadInput on options that do not fit.
+std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOptions& options);
 
 enum class ProofStatus : std::uint8_t {
   proved,    // by Z3, and by the second solver where one was asked

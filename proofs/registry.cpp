@@ -15,7 +15,23 @@ Registrations<ProofEntry (*)()>& registered() {
   return all;
 }
 
+Registrations<RegisteredClaims::Build>& registered_claims() {
+  static Registrations<RegisteredClaims::Build> all;
+  return all;
+}
+
 }  // namespace
+
+RegisteredClaims::RegisteredClaims(const Origin& origin, Build build) {
+  registered_claims().add(origin, build);
+}
+
+std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOptions& options) {
+  for (const auto& [name, build] : registered_claims().in_order()) {
+    if (name == system) return build(options);
+  }
+  return nullptr;
+}
 
 RegisteredProof::RegisteredProof(const Origin& origin, ProofEntry (*entry)()) {
   registered().add(origin, entry);

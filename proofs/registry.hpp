@@ -1,6 +1,8 @@
 // How a proof puts itself on the list (prover.hpp, proofs()).
 #pragma once
 
+#include <memory>
+
 #include "proofs/prover.hpp"
 
 namespace lockstep {
@@ -9,6 +11,12 @@ namespace lockstep {
 //   const RegisteredProof registered(origin<german::Info>("proofs/systems/german.cpp"), entry);
 struct RegisteredProof {
   RegisteredProof(const Origin& origin, ProofEntry (*entry)());
+};
+
+// Likewise of what is claimed beside a protocol (at_once.hpp).
+struct RegisteredClaims {
+  using Build = std::unique_ptr<ProofSubject> (*)(const SystemOptions&);
+  RegisteredClaims(const Origin& origin, Build build);
 };
 
 }  // namespace lockstep

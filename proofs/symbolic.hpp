@@ -133,8 +133,9 @@ class Symbolic {
     }
   };
 
-  template <IndexTag Tag>
+  template <IndexTag TagType>
   struct Ix : Scalar {
+    using Tag = TagType;
     Ix() : Scalar(Session::current().member(Symbolic::domain<Tag>(), 0)) {}
     explicit Ix(Term t) : Scalar(std::move(t)) {}
     Ix(const Ix&) = default;
@@ -450,6 +451,23 @@ class Symbolic {
     Part part;
     bind_to(part, Place{&Session::current().freeze(), std::string(path), {}, {}});
     return part;
+  }
+
+  // Gives x a value that nothing is known of: variables of that name. The same name means the same value.
+  template <class X>
+  static void make_anything(X& x, const std::string& name) {
+    const auto variable = [&](const Domain& domain) { return Session::current().variable(domain, name); };
+    if constexpr (Described<X>) {
+      for_each_member(x, [&](auto& member, const char* part) { make_anything(member, name + "." + part); });
+    } else if constexpr (requires { X::domain(); }) {
+      x = X(variable(X::domain()));
+    } else if constexpr (requires { typename X::Tag; }) {
+      x = X(variable(domain<typename X::Tag>()));
+    } else {
+      static_assert(std::is_same_v<X, Bool>,
+                    "what may be anything is made of truths, enumerations, indices and words");
+      x = X(variable({Domain::Kind::boolean, "bool"}));
+    }
   }
 
   // Binds every field of x to its place.

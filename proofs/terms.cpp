@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -131,15 +132,23 @@ Cell& Store::cell(const std::string& name, const std::vector<Domain>& indices, c
   if (start_ == Start::defaults) {
     cell->before = [otherwise](const Arguments&) { return otherwise; };
   } else {
-    cell->before = [name, indices, values](const Arguments& arguments) {
-      return Session::current().base(name, indices, values, arguments);
+    cell->before = [variable = is_apart(name) ? "other " + name : name, indices,
+                    values](const Arguments& arguments) {
+      return Session::current().base(variable, indices, values, arguments);
     };
   }
   cell->at = cell->before;
   return *cell;
 }
 
-Store::Store(const Store& other, Start start) : start_(start) {
+bool Store::is_apart(std::string_view name) const {
+  return std::any_of(apart_.begin(), apart_.end(), [&](const std::string& field) {
+    return name.starts_with(field) &&
+           (name.size() == field.size() || name[field.size()] == '.' || name[field.size()] == '[');
+  });
+}
+
+Store::Store(const Store& other, Start start) : start_(start), apart_(other.apart_) {
   for (const auto& [name, cell] : other.cells_) {
     auto& copy = cells_[name] = std::make_unique<Cell>(*cell);
     copy->before = copy->at;

@@ -71,8 +71,14 @@ class Store {
              const Term& otherwise);
   [[nodiscard]] const std::map<std::string, std::unique_ptr<Cell>>& cells() const { return cells_; }
 
+  // The field, or every field of the part, has variables of its own: it may differ from that of another store
+  // whose fields have the same names.
+  void set_apart(std::string field) { apart_.push_back(std::move(field)); }
+  [[nodiscard]] bool is_apart(std::string_view name) const;
+
  private:
   Start start_;
+  std::vector<std::string> apart_;
   std::map<std::string, std::unique_ptr<Cell>> cells_;
 };
 

@@ -98,6 +98,10 @@ class CompiledModel : public Base, private PlainStates {
               std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
     engine_.reduce(std::move(stubborn), std::move(dead));
   }
+  // From now on takes rules at once where it is claimed that nobody can tell.
+  void take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims, const Keeper::Kept& kept) {
+    engine_.take_at_once(claims, kept);
+  }
   void check_footprints(bool check) { engine_.check_footprints(check); }
   // A state that a run starts from, of a system that has one.
   [[nodiscard]] std::unique_ptr<State> first_state() const {

@@ -281,6 +281,48 @@ std::vector<bool> RuleEngine::fair_instances() const {
   return fair;
 }
 
+void RuleEngine::take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims,
+                              const Keeper::Kept& kept) {
+  for (const AtOnceValue<ConcreteErased>& claim : claims) {
+    const auto named = [&](const RuleOf& rule) {
+      return rule.rule.name == claim.rule &&
+             std::equal(rule.parameters.begin(), rule.parameters.end(), claim.parameters.begin(),
+                        claim.parameters.end(),
+                        [](const auto& a, const auto& b) { return a.name == b.name; });
+    };
+    const auto at = std::find_if(lists_.rules.begin(), lists_.rules.end(), named);
+    if (at == lists_.rules.end())
+      throw std::logic_error(
+          fmt::format("a claim names '{}', which is no rule over those members", claim.rule));
+    claims_.push_back({static_cast<std::size_t>(at - lists_.rules.begin()), claim.where});
+  }
+  lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
+}
+
+// Fires what is claimed to be something that nobody can tell, until there is no more of it. The bound is for
+// claims that would go on for ever: what is left over is explored like any other rule.
+void RuleEngine::take_claimed(void* state, Successors& out, Narration* narration) const {
+  constexpr int most_rounds = 256;
+  std::uint32_t* const enabled = room_for_enabled(out);
+  bool again = !claims_.empty();
+  for (int round = 0; again && round < most_rounds; ++round) {
+    again = false;
+    for (const Claim& claim : claims_) {
+      const std::uint32_t* const end = scan(claim.rule, state, enabled, out);
+      bool first = true;
+      for (const std::uint32_t* at = enabled; at != end; ++at) {
+        out.acting = {static_cast<std::uint32_t>(claim.rule), Acting::none};
+        const Members& members = members_[*at];
+        if (!first && !lists_.rules[claim.rule].guard(state, members.data())) continue;
+        if (!claim.where(state, members.data())) continue;
+        fire(*at, state, out, narration);
+        first = false;
+        again = true;
+      }
+    }
+  }
+}
+
 // Goes on while there is one instance to explore: what lies between need not be stored. The bound keeps a
 // loop that nothing interrupts from holding up the run.
 void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration) const {
@@ -303,12 +345,14 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     if (!std::any_of(enabled, end, fair)) return;
     if (choose(state, enabled, static_cast<std::size_t>(end - enabled), out) != 1) return;
     fire(*enabled, state, out, narration);
+    take_claimed(state, out, narration);
   }
 }
 
 // What is taken at once after a firing, told where that is asked for.
 void RuleEngine::go_on(std::byte* state, Successors& room, Narration* narration) const {
   if (stubborn_) {
+    take_claimed(state, room, narration);
     follow(state, room, narration);
   } else {
     settle(state, room, narration);

@@ -17,6 +17,7 @@
 #include "checker/explore/model.hpp"
 #include "checker/footprint/dead.hpp"
 #include "checker/footprint/stubborn.hpp"
+#include "spec/kernel/at_once.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/rules.hpp"
 
@@ -80,6 +81,9 @@ class RuleEngine {
     stubborn_ = std::move(stubborn);
     dead_ = std::move(dead);
   }
+  // From now on takes rules at once where it is claimed that nobody can tell; `kept` is what the claims'
+  // closures refer to. Throws std::logic_error where one names no rule of the system.
+  void take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims, const Keeper::Kept& kept);
   // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
   void check_footprints(bool check) { checks_footprints_ = check; }
   [[nodiscard]] std::vector<bool> fair_instances() const;
@@ -127,6 +131,7 @@ class RuleEngine {
   void finish(std::byte* state, Successors& out) const;
   void go_on(std::byte* state, Successors& room, Narration* narration) const;
   void settle(void* state, Successors& out, Narration* narration) const;
+  void take_claimed(void* state, Successors& out, Narration* narration) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
@@ -154,6 +159,11 @@ class RuleEngine {
   std::vector<Segment> segments_;
   std::vector<Segment> local_;  // what settling looks at
   std::vector<Segment> links_;
+  struct Claim {
+    std::size_t rule = 0;
+    ErasedGuard<ConcreteErased> where;
+  };
+  std::vector<Claim> claims_;  // what is taken at once
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;

@@ -208,6 +208,57 @@ StubbornSets::StubbornSets(std::shared_ptr<const Footprints> footprints, std::ve
     breakers.insert(breakers.end(), of_claim.begin(), of_claim.end());
   }
   pack_sets(breakers);
+  for (const TermId term : atoms_) questions_.push_back(question_of(term));
+}
+
+StubbornSets::Question StubbornSets::question_of(TermId id) const {
+  using Kind = Question::Kind;
+  const Terms& terms = footprints_->terms();
+  const Term& t = terms[id];
+  const auto of_byte = [&](std::uint32_t place, Kind kind, std::int64_t number) {
+    const Place& at = terms.places()[place];
+    if (at.bytes != 1 || at.is_signed || number < 0 || number > 255) return Question{};
+    return Question{static_cast<std::uint32_t>(at.offset), kind, static_cast<std::uint8_t>(number)};
+  };
+  const auto reads_one = [](TermOp op) {
+    return op == TermOp::scalar || op == TermOp::head || op == TermOp::slot;
+  };
+  switch (t.op) {
+    case TermOp::scalar:
+    case TermOp::head:
+    case TermOp::slot:
+      return of_byte(t.place, Kind::is_not, 0);
+    case TermOp::empty:
+      return of_byte(t.place, Kind::is, 0);
+    case TermOp::full:
+      return of_byte(t.place, Kind::not_below, t.extent);
+    case TermOp::equal:
+    case TermOp::not_equal:
+      if (!reads_one(terms[t.a].op) || !terms.is_constant(t.b)) return {};
+      return of_byte(terms[t.a].place, t.op == TermOp::equal ? Kind::is : Kind::is_not, terms[t.b].value);
+    case TermOp::not_: {
+      Question asked = question_of(t.a);
+      switch (asked.kind) {
+        case Kind::is:
+          asked.kind = Kind::is_not;
+          break;
+        case Kind::is_not:
+          asked.kind = Kind::is;
+          break;
+        case Kind::below:
+          asked.kind = Kind::not_below;
+          break;
+        case Kind::not_below:
+          asked.kind = Kind::below;
+          break;
+        case Kind::term:
+          break;
+      }
+      return asked;
+    }
+    default:
+      return {};
+  }
 }
 
 // Queues whose heads are looked at where nothing says that they hold something.
@@ -352,6 +403,21 @@ std::uint32_t StubbornSets::conflicts_of(const Access& access) {
 }
 
 bool StubbornSets::holds(AtomId atom, const std::byte* state, Room& room) const {
+  using Kind = Question::Kind;
+  const Question& asked = questions_[atom];
+  const auto byte = std::to_integer<std::uint8_t>(state[asked.offset]);
+  switch (asked.kind) {
+    case Kind::is:
+      return byte == asked.number;
+    case Kind::is_not:
+      return byte != asked.number;
+    case Kind::below:
+      return byte < asked.number;
+    case Kind::not_below:
+      return byte >= asked.number;
+    case Kind::term:
+      break;
+  }
   std::int8_t& truth = room.truths[atom];
   if (truth < 0) truth = footprints_->terms().evaluate(atoms_[atom], state) != 0 ? 1 : 0;
   return truth != 0;

@@ -94,6 +94,15 @@ class StubbornSets {
     std::vector<AtomId> conditions;
   };
 
+  // An atom as what is asked most is asked: of one byte, whether it is, or is not, or is below a number.
+  struct Question {
+    enum class Kind : std::uint8_t { is, is_not, below, not_below, term };
+    std::uint32_t offset = 0;
+    Kind kind = Kind::term;
+    std::uint8_t number = 0;
+  };
+  [[nodiscard]] Question question_of(TermId term) const;
+
   AtomId atom(TermId term);
   NodeId node(std::uint32_t of_case, const std::vector<TermId>& conditions);
   [[nodiscard]] bool may_make(TermId term, bool truth, const Access& by, bool enabling) const;
@@ -118,6 +127,7 @@ class StubbornSets {
   std::vector<bool> fair_;
   std::vector<bool> loose_;  // by location, of a queue
   std::vector<TermId> atoms_;
+  std::vector<Question> questions_;              // by atom
   std::vector<std::vector<NodeId>> enablers_;    // by atom: what may make it true
   std::vector<std::vector<NodeId>> falsifiers_;  // by atom: what may make it false
   std::vector<Node> nodes_;

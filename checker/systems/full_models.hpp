@@ -11,11 +11,11 @@
 
 namespace lockstep {
 
-template <class Info>
+template <class Info, template <class> class Claims>
 std::unique_ptr<ProgramModel> full_model_of_program(
     const typename Info::template Sizes<FullCapacities>& sizes, std::shared_ptr<const Program> program,
     const PlacementTable& placement, const SystemOptions& options, const SystemEntry& entry) {
-  return model_of_program<Info>(sizes, std::move(program), placement, options, entry);
+  return model_of_program<Info, Claims>(sizes, std::move(program), placement, options, entry);
 }
 
 template <class Info>
@@ -32,11 +32,11 @@ std::unique_ptr<LaunchesModel> full_launched_model(const typename Info::template
 }
 
 // Makes those that the system has.
-template <class Info>
+template <class Info, template <class> class Claims = NoClaims>
 struct FullModels {
   static constexpr auto made = [] {
     if constexpr (RunsPrograms<Info, Concrete>) {
-      return &full_model_of_program<Info>;
+      return &full_model_of_program<Info, Claims>;
     } else if constexpr (requires { Info::client; }) {
       return std::pair{&full_closed_model<Info>, &full_launched_model<Info>};
     } else {

@@ -13,6 +13,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
+#include "spec/kernel/at_once.hpp"
 #include "spec/program/claims.hpp"
 #include "spec/program/system.hpp"
 
@@ -127,7 +128,7 @@ Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<f
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed);
 
-template <class Info, class Sizes>
+template <class Info, template <class> class Claims, class Sizes>
 std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
                                                const PlacementTable& placement, const SystemOptions& options,
                                                const SystemEntry& entry) {
@@ -149,6 +150,16 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
         entry.describe_whole(program, options), model->places(), model->engine().fair_instances(),
         reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial), options.memory_observed);
     model->reduce(std::move(derived.stubborn), std::move(derived.dead));
+    if constexpr (has_claims<Claims, K>) {
+      using State = typename System<Info, K>::State;
+      using Memory = typename System<Info, K>::Memory;
+      const K& k = model->system().kind();
+      AtOnceList<K, typename Memory::State> of_memory(k);
+      Claims<K>{of_memory.keep(model->system().memory())}.at_once(of_memory);
+      AtOnceList<K, State> claims(k);
+      claims.part(of_memory, &State::memory);
+      model->take_at_once(claims.values(), claims.kept());
+    }
     model->check_footprints(options.check_footprints);
   }
   return model;
@@ -178,12 +189,12 @@ typename Info::template Sizes<Capacities> sizes_for(const Program& program, cons
 
 // Of sizes that small capacities do not hold. A unit of its own makes it (full_models.hpp): it takes as long
 // to compile as the one for small sizes.
-template <class Info>
+template <class Info, template <class> class Claims>
 std::unique_ptr<ProgramModel> full_model_of_program(
     const typename Info::template Sizes<FullCapacities>& sizes, std::shared_ptr<const Program> program,
     const PlacementTable& placement, const SystemOptions& options, const SystemEntry& entry);
 
-template <class Info>
+template <class Info, template <class> class Claims = NoClaims>
 std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
                                                   const SystemOptions& options, const SystemEntry& entry) {
   const PlacementTable placement = place(*program);
@@ -191,14 +202,14 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
   if constexpr (compiles_small_states) {
     typename Info::template Sizes<SmallCapacities> small;
     if (fits(sizes, small)) {
-      return model_of_program<Info>(small, std::move(program), placement, options, entry);
+      return model_of_program<Info, Claims>(small, std::move(program), placement, options, entry);
     }
   }
-  return full_model_of_program<Info>(sizes, std::move(program), placement, options, entry);
+  return full_model_of_program<Info, Claims>(sizes, std::move(program), placement, options, entry);
 }
 
 // The registry's entry for a memory system.
-template <class Info>
+template <class Info, template <class> class Claims>
 SystemEntry program_system_entry() {
   SystemEntry entry;
   entry.name = Info::name;
@@ -207,7 +218,7 @@ SystemEntry program_system_entry() {
   entry.variants = Info::variants;
   entry.sizes = describe_sizes<Info>();
   entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
-    return build_program_model<Info>(std::move(program), options, find_system(Info::name));
+    return build_program_model<Info, Claims>(std::move(program), options, find_system(Info::name));
   };
   return entry;
 }

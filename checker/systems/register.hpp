@@ -9,13 +9,13 @@
 
 namespace lockstep {
 
-template <class Info>
+template <class Info, template <class> class Claims = NoClaims>
 struct RegisteredModel {
   static_assert(is_described<Info, Concrete>());
   explicit RegisteredModel(std::string_view header) {
     const Origin here = origin<Info>(header);
     if constexpr (RunsPrograms<Info, Concrete>) {
-      const RegisteredSystem system(here, program_system_entry<Info>);
+      const RegisteredSystem system(here, program_system_entry<Info, Claims>);
       if constexpr (requires { Info::performs_at_once; })
         const RegisteredScheduled scheduled(here, build_scheduled_model<Info>);
     } else {

@@ -1,0 +1,80 @@
+// A memory system with a client that may do anything the port admits: at any moment any idle thread asks for
+// any operation, at any place, with any operands, order, scope and function, or ends. Values are words of
+// any content, those in memory at the start among them.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <utility>
+
+#include "spec/kernel/rules.hpp"
+#include "spec/program/machine.hpp"
+#include "spec/program/port.hpp"
+
+namespace lockstep {
+
+template <class Info, class K>
+class AnyClient {
+ public:
+  using Kind = K;
+  using Memory = typename Info::template Memory<K>;
+  using MemoryState = typename Memory::State;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  struct State {
+    MemoryState memory;
+    BOOST_DESCRIBE_CLASS(State, (), (memory), (), ())
+  };
+
+  AnyClient(K kind, Machine<K> machine, std::uint64_t fault_bits, int variant)
+      : k_(std::move(kind)), machine_(std::move(machine)), fault_bits_(fault_bits), variant_(variant) {}
+
+  [[nodiscard]] const K& kind() const { return k_; }
+  [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
+
+  void start(StartList<K, State>& list) const {
+    list.start(over(), [this](State& s) {
+      k_.for_each(blocks, [&](const auto& b) {
+        k_.for_each(words, [&](const auto& w) {
+          typename K::Value content;
+          K::make_anything(content, "content " + b.term().to_string() + " " + w.term().to_string());
+          memory().initialise(s.memory, b, w, content);
+        });
+      });
+    });
+  }
+
+  void rules(RuleList<K, State>& list) const {
+    const auto idle = [](const State& s, ThreadIx t) {
+      const auto& port = s.memory.port(t);
+      return !port.pending && !port.done && !port.ended;
+    };
+    list.rule({.name = "asks for anything", .unit = "thread"}, over(threads), idle, [](State& s, ThreadIx t) {
+      auto& port = s.memory.port(t);
+      K::make_anything(port.request, "asked");
+      // A load releases nothing (semantics of the port: an sc load is an acquire).
+      K::when(port.request.operation == Operation::load && releases(port.request.order),
+              [&] { port.request.order = Order::plain; });
+      port.pending = true;
+    });
+    list.rule(
+        {.name = "takes its completion", .unit = "thread"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.memory.port(t).done; },
+        [](State& s, ThreadIx t) {
+          s.memory.port(t).done = false;
+          s.memory.port(t).result = typename K::Value(0);
+        });
+    list.rule({.name = "ends", .unit = "thread"}, over(threads), idle,
+              [](State& s, ThreadIx t) { s.memory.port(t).ended = true; });
+    RuleList<K, MemoryState> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    list.part(of_memory, &State::memory);
+  }
+
+ private:
+  K k_;
+  Machine<K> machine_;
+  std::uint64_t fault_bits_;
+  int variant_;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,371 @@
+// What makes a claim of spec/kernel/at_once.hpp true, as obligations.
+//
+// The client is any (any_client.hpp). Two states, one behind and one ahead, have every field in common but
+// those that may differ. Where keeps_up(behind, ahead) holds, and the claims' own lemmas of both,
+//   follows   whatever rule fires behind, ahead fires one over the same members, or none, and keeps up
+//   ends      where a fair rule is enabled ahead, one is enabled behind
+//   shows     final values are the same; where no fair rule is enabled behind, both are proper ends or
+//   neither
+// and a rule that is taken at once leads from any state to one that keeps up with it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+#include "checker/systems/sizes.hpp"
+#include "proofs/any_client.hpp"
+#include "proofs/proof_system.hpp"
+#include "proofs/symbolic.hpp"
+#include "spec/kernel/at_once.hpp"
+
+namespace lockstep {
+
+// A memory system with any client, and what is claimed beside it.
+template <class Info, class K, template <class> class Claims>
+class ClaimedMemory : public AnyClient<Info, K> {
+ public:
+  using Base = AnyClient<Info, K>;
+  using State = typename Base::State;
+  using Base::Base;
+  using Base::memory;
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, typename Base::MemoryState> of_memory;
+    Claims<K>{of_memory.keep(memory())}.lemmas(of_memory);
+    v.part(of_memory, &State::memory);
+  }
+};
+
+namespace symbolic {
+
+template <class Info, class KindType, template <class> class Claims>
+class ReadClaims {
+ public:
+  using System = ClaimedMemory<Info, KindType, Claims>;
+  using K = KindType;
+  using State = typename System::State;
+  using Memory = typename System::Memory;
+  using MemoryState = typename System::MemoryState;
+  using Members = std::vector<Term>;
+
+  ReadClaims(const System& system, ClaimVisitor& visitor)
+      : system_(system), memory_(system.memory()), claims_{memory_}, visitor_(visitor) {
+    system_.invariants(lemmas_);
+    system_.rules(rules_);
+    claims_.at_once(at_once_);
+  }
+
+  void read() {
+    for (const auto& claim : at_once_.values()) check_named(claim);
+    const auto& rules = rules_.values();
+    for (std::size_t n = 0; n < rules.size(); ++n) {
+      if (!visitor_.wants_rule(n)) continue;
+      try {
+        if (n == 0) shows();
+        follows(rules[n]);
+        if (rules[n].rule.fairness == Fairness::fair) ends(rules[n]);
+        for (const auto& claim : at_once_.values()) {
+          if (claim.rule == rules[n].rule.name) leads(rules[n], claim);
+        }
+      } catch (const Unreadable& why) {
+        throw BadInput(
+            fmt::format("what is claimed of \"{}\" cannot be read: {}", rules[n].rule.name, why.what()));
+      }
+    }
+  }
+
+ private:
+  using RuleOf = RuleValue<SymbolicErased>;
+
+  // A state of variables. Of two, fields that may differ have variables of their own where they are `apart`.
+  struct Bound {
+    explicit Bound(bool apart) : store(Store::Start::variables) {
+      if (apart) {
+        for (const std::string_view field : Claims<K>::differ)
+          store.set_apart(fmt::format("memory.{}", field));
+      }
+      K::bind_to(state, Place{&store, {}, {}, {}});
+    }
+    [[nodiscard]] const MemoryState& memory() const { return state.memory; }
+    Store store;
+    State state;
+  };
+  struct Two {
+    Bound behind{false};
+    Bound ahead{true};
+  };
+
+  void check_named(const AtOnceValue<SymbolicErased>& claim) const {
+    const auto& rules = rules_.values();
+    const bool known = std::any_of(rules.begin(), rules.end(), [&](const RuleOf& rule) {
+      return rule.rule.name == claim.rule && same_parameters(rule.parameters, claim.parameters);
+    });
+    if (!known)
+      throw BadInput(fmt::format("a claim names \"{}\", which is no rule over those members", claim.rule));
+  }
+
+  [[nodiscard]] Term keeps_up(const MemoryState& behind, const MemoryState& ahead) const {
+    const Term holds = typename K::Bool(claims_.keeps_up(behind, ahead)).term();
+    Session::current().drop_requirements();
+    return holds;
+  }
+  void lemmas_of(const State& state, std::vector<Term>& given) const {
+    for (const auto& lemma : lemmas_.values()) given.push_back(lemma.predicate(&state, nullptr));
+    Session::current().drop_requirements();
+  }
+  [[nodiscard]] std::vector<Term> before(const Two& two) const {
+    std::vector<Term> given{keeps_up(two.behind.memory(), two.ahead.memory())};
+    lemmas_of(two.behind.state, given);
+    lemmas_of(two.ahead.state, given);
+    return given;
+  }
+  void fire(const RuleOf& rule, Bound& bound, const Members& members) const {
+    Session& session = Session::current();
+    session.hold(&bound.store);
+    rule.action(&bound.state, members.data());
+    session.drop_requirements();
+  }
+  [[nodiscard]] Term holds(const RuleOf& rule, const Bound& bound, const Members& members) const {
+    const Term guard = rule.guard(&bound.state, members.data());
+    Session::current().drop_requirements();
+    return guard;
+  }
+
+  // Whether every field that may not differ is the same in both states as they are now.
+  static Term same_beside(Store& a, Store& b) {
+    Term all = Session::current().truth(true);
+    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      for (const auto& [name, cell] : from->cells()) {
+        if (b.is_apart(name) || a.is_apart(name) || (from == &b && a.cells().contains(name))) continue;
+        const Cell& other = to->cell(name, cell->indices, cell->values, Session::current().truth(false));
+        Arguments arguments;
+        same_rows(*cell, other, arguments, all);
+      }
+    }
+    return all;
+  }
+  static void same_rows(const Cell& a, const Cell& b, Arguments& arguments, Term& all) {
+    if (arguments.size() == a.indices.size()) {
+      all = both(all, equal(a.at(arguments), b.at(arguments)));
+      return;
+    }
+    const Domain& domain = a.indices[arguments.size()];
+    if (domain.kind == Domain::Kind::any)
+      throw Unreadable(fmt::format("claims are proved at fixed sizes, and '{}' is open", domain.name));
+    for (int i = 0; i < domain.size; ++i) {
+      arguments.push_back(Session::current().member(domain, i));
+      same_rows(a, b, arguments, all);
+      arguments.pop_back();
+    }
+  }
+  [[nodiscard]] Term kept_up(Bound& behind, Bound& ahead) const {
+    const Term rest = same_beside(behind.store, ahead.store);
+    return rest.is_false() ? rest : both(rest, keeps_up(behind.memory(), ahead.memory()));
+  }
+
+  [[nodiscard]] static bool same_parameters(const std::vector<RuleParameter<SymbolicErased>>& a,
+                                            const std::vector<RuleParameter<SymbolicErased>>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.name == y.name; });
+  }
+  [[nodiscard]] static Members variables(const RuleOf& rule, std::vector<ReadRule::Parameter>& named) {
+    Session& session = Session::current();
+    Members members;
+    for (const auto& parameter : rule.parameters) {
+      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
+      named.push_back({std::string(parameter.name), parameter.type, members.back()});
+    }
+    return members;
+  }
+
+  void follows(const RuleOf& rule) {
+    Two two;
+    ReadClaim claim = claim_of(rule, "whoever is ahead keeps up");
+    const Members members = variables(rule, claim.parameters);
+    claim.given = before(two);
+    claim.given.push_back(holds(rule, two.behind, members));
+    fire(rule, two.behind, members);
+    claim.goal = kept_up(two.behind, two.ahead);
+    // Each answer is a firing on a state of its own, of the same variables.
+    std::vector<std::unique_ptr<Bound>> answers;
+    const auto answer = [&](const RuleOf& other) {
+      Bound& ahead = *answers.emplace_back(std::make_unique<Bound>(true));
+      const Term may = holds(other, ahead, members);
+      fire(other, ahead, members);
+      claim.goal = either(claim.goal, both(may, kept_up(two.behind, ahead)));
+    };
+    answer(rule);
+    for (const RuleOf& other : rules_.values()) {
+      if (&other != &rule && same_parameters(other.parameters, rule.parameters)) answer(other);
+    }
+    claim.stores = {{"behind", &two.behind.store}, {"ahead", &answers.front()->store}};
+    visitor_.claim(claim);
+  }
+
+  // Some fair rule is enabled.
+  [[nodiscard]] Term goes_on(const Bound& bound) const {
+    Term any = Session::current().truth(false);
+    for (const RuleOf& rule : rules_.values()) {
+      if (rule.rule.fairness != Fairness::fair) continue;
+      Members members;
+      each_instance(rule, members, [&] { any = either(any, holds(rule, bound, members)); });
+    }
+    return any;
+  }
+  template <class F>
+  static void each_instance(const RuleOf& rule, Members& members, F&& f) {
+    if (members.size() == rule.parameters.size()) return f();
+    const Domain& domain = rule.parameters[members.size()].type;
+    for (int i = 0; i < domain.size; ++i) {
+      members.push_back(Session::current().member(domain, i));
+      each_instance(rule, members, f);
+      members.pop_back();
+    }
+  }
+
+  void ends(const RuleOf& rule) {
+    Two two;
+    ReadClaim claim = claim_of(rule, "who is behind is at no end before");
+    const Members members = variables(rule, claim.parameters);
+    claim.given = before(two);
+    claim.given.push_back(holds(rule, two.ahead, members));
+    claim.goal = either(holds(rule, two.behind, members), goes_on(two.behind));
+    claim.stores = {{"behind", &two.behind.store}, {"ahead", &two.ahead.store}};
+    visitor_.claim(claim);
+  }
+
+  void shows() {
+    Two two;
+    ReadClaim claim{"any end", "both show the same", {}, before(two), Session::current().truth(true), {}};
+    const K& k = system_.kind();
+    const auto& behind = two.behind.memory();
+    const auto& ahead = two.ahead.memory();
+    typename K::Bool same(true);
+    k.for_each(blocks, [&](const auto& b) {
+      k.for_each(words, [&](const auto& w) {
+        same = same && memory_.final_value(behind, b, w) == memory_.final_value(ahead, b, w);
+      });
+    });
+    const typename K::Bool ends = memory_.drained(behind) == memory_.drained(ahead);
+    claim.goal = both(same.term(), either(goes_on(two.behind), ends.term()));
+    Session::current().drop_requirements();
+    claim.stores = {{"behind", &two.behind.store}, {"ahead", &two.ahead.store}};
+    visitor_.claim(claim);
+  }
+
+  void leads(const RuleOf& rule, const AtOnceValue<SymbolicErased>& at_once) {
+    Bound behind(false);
+    Bound ahead(false);
+    ReadClaim claim = claim_of(rule, "taken at once, it leads ahead");
+    const Members members = variables(rule, claim.parameters);
+    lemmas_of(behind.state, claim.given);
+    claim.given.push_back(holds(rule, behind, members));
+    claim.given.push_back(at_once.where(&behind.memory(), members.data()));
+    fire(rule, ahead, members);
+    // Nothing is set apart here: what may differ is whatever firing changed of it.
+    Term rest = Session::current().truth(true);
+    for (const auto& [name, cell] : ahead.store.cells()) {
+      if (may_differ(name)) continue;
+      const Cell& other =
+          behind.store.cell(name, cell->indices, cell->values, Session::current().truth(false));
+      Arguments arguments;
+      same_rows(*cell, other, arguments, rest);
+    }
+    claim.goal = both(rest, keeps_up(behind.memory(), ahead.memory()));
+    claim.stores = {{"behind", &behind.store}, {"ahead", &ahead.store}};
+    visitor_.claim(claim);
+  }
+  static bool may_differ(const std::string& name) {
+    const Bound apart(true);
+    return apart.store.is_apart(name);
+  }
+
+  static ReadClaim claim_of(const RuleOf& rule, std::string what) {
+    return {std::string(rule.rule.name), std::move(what), {}, {}, Session::current().truth(true), {}};
+  }
+
+  const System& system_;
+  Memory memory_;
+  Claims<K> claims_;
+  ClaimVisitor& visitor_;
+  InvariantList<K, State> lemmas_;
+  RuleList<K, State> rules_{system_.kind()};
+  AtOnceList<K, MemoryState> at_once_{system_.kind()};
+};
+
+}  // namespace symbolic
+
+// What is claimed beside a protocol, as something to be proved at fixed sizes.
+template <class Info, template <class> class Claims>
+class ProvedClaims final : public ProofSubject {
+ public:
+  using Sizes = typename Info::template Sizes<FullCapacities>;
+  using K = Symbolic<Sizes>;
+  using System = ClaimedMemory<Info, K, Claims>;
+
+  ProvedClaims(const SystemEntry& entry, const SystemOptions& options)
+      : variant_(variant_index(entry, options.variant)), faults_(fault_mask(entry, options.faults)) {
+    machine_to_prove(sizes_);
+    Info::default_sizes(sizes_, variant_);
+    apply_sizes(sizes_, options, [](auto) { return false; });
+    listed_ = sizes_to_tell(sizes_);
+    const symbolic::Session session(false);
+    const System system = make();
+    RuleList<K, typename System::State> rules(system.kind());
+    system.rules(rules);
+    rules_ = rules.values().size();
+    InvariantList<K, typename System::State> lemmas;
+    system.invariants(lemmas);
+    for (const auto& lemma : lemmas.values()) lemmas_.push_back({std::string(lemma.name)});
+    const typename System::Memory memory = system.memory();
+    AtOnceList<K, typename System::MemoryState> at_once(system.kind());
+    Claims<K>{memory}.at_once(at_once);
+    for (const auto& claim : at_once.values()) taken_.emplace_back(claim.rule);
+  }
+
+  [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
+  [[nodiscard]] std::size_t rules() const override { return rules_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return listed_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& fixed_sizes() const override {
+    return listed_;
+  }
+  [[nodiscard]] const std::string& client() const override { return client_; }
+  void read(RuleVisitor& visitor) const override {
+    const System system = make();
+    symbolic::ReadSystem<System>(system, visitor).read();
+  }
+  [[nodiscard]] std::vector<std::string> taken_at_once() const override { return taken_; }
+  void read_claims(ClaimVisitor& visitor) const override {
+    const System system = make();
+    symbolic::ReadClaims<Info, K, Claims>(system, visitor).read();
+  }
+
+ private:
+  [[nodiscard]] System make() const { return System(K(sizes_), named_machine<K>(), faults_, variant_); }
+
+  int variant_;
+  std::uint64_t faults_;
+  Sizes sizes_;
+  std::size_t rules_ = 0;
+  std::vector<ProofLemma> lemmas_;
+  std::vector<std::string> taken_;
+  std::vector<std::pair<std::string, int>> listed_;
+  std::string client_ =
+      "any: at any moment any idle thread asks for any operation, function, order and scope, "
+      "with any words of 32 bits";
+};
+
+template <class Info, template <class> class Claims>
+std::unique_ptr<ProofSubject> build_claims(const SystemOptions& options) {
+  return std::make_unique<ProvedClaims<Info, Claims>>(find_system(Info::name), options);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,232 @@
+// What an explorer may take at once on QuickRelease: invalidations that reach no copy.
+//
+// All that one of them can still do is to hold up a release, or to take a copy that came after it, which
+// replacement may take as well. One that reaches rL2 sends others on to the rL1s; it waits where one of those
+// would merge with an older one that a fill does not hold up.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
+#include "spec/kernel/at_once.hpp"
+#include "spec/memory/quick_release.hpp"
+
+namespace lockstep::quick_release {
+
+template <class K>
+struct Claims {
+  using P = Protocol<K>;
+  using Bool = typename K::Bool;
+  using State = typename P::State;
+  using ThreadIx = typename P::ThreadIx;
+  using Cu = typename P::Cu;
+  using Agent = typename P::Agent;
+  using Block = typename P::Block;
+
+  const P& memory;
+
+  static constexpr std::array<std::string_view, 5> differ{"invalidation1", "invalidation2", "awaited1",
+                                                          "awaited2", "read.followed"};
+
+  void at_once(AtOnceList<K, State>& list) const {
+    list.at_once("invalidation reaches rL1", over(cus, blocks),
+                 [](const State& s, Cu c, Block b) { return !s.rl1(c, b).present; });
+    list.at_once("invalidation reaches rL2", over(agents, blocks),
+                 [self = *this](const State& s, Agent a, Block b) {
+                   return !s.rl2(a, b).present && !self.merges(s, a, b);
+                 });
+  }
+
+  // What keeps_up rests on, whatever the client does.
+  void lemmas(InvariantList<K, State>& v) const {
+    const K& k = memory.k;
+    v.invariant("what is awaited is on its way", [=, self = *this](const State& s) {
+      return k.forall(threads, [&](const ThreadIx& t) {
+        return k.forall(blocks, [&](const Block& b) {
+          return k.forall(cus, [&](const Cu& c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
+                 k.forall(agents,
+                          [&](const Agent& a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
+        });
+      });
+    });
+    v.invariant("a copy that is absent holds nothing", [=, self = *this](const State& s) {
+      return k.forall(blocks, [&](const Block& b) {
+        return k.forall(cus, [&](const Cu& c) { return s.rl1(c, b).present || self.empty(s.rl1(c, b)); }) &&
+               k.forall(agents,
+                        [&](const Agent& a) { return s.rl2(a, b).present || self.empty(s.rl2(a, b)); });
+      });
+    });
+    v.invariant("a request is pending or done, and what is on its way for it is what it asks for",
+                [=, self = *this](const State& s) {
+                  return k.forall(threads, [&](const ThreadIx& t) {
+                    const auto asks = [&](Operation operation) {
+                      return s.port(t).pending && s.port(t).request.operation == operation;
+                    };
+                    return (!s.port(t).pending || !s.port(t).done) &&
+                           (s.read(t).stage == ReadStage::none ||
+                            (asks(Operation::load) && !self.memory.machine.is_host(t))) &&
+                           (!s.read(t).followed || self.memory.repaired(FaultName::fill_overtaken)) &&
+                           (!s.read(t).followed || s.read(t).stage == ReadStage::from_directory ||
+                            s.read(t).stage == ReadStage::from_l2) &&
+                           (s.stage(t) != Stage::stored || asks(Operation::store)) &&
+                           (s.stage(t) != Stage::atomic || asks(Operation::rmw)) &&
+                           (s.stage(t) == Stage::idle || (s.port(t).pending && !asks(Operation::load))) &&
+                           (!asks(Operation::load) || !releases(s.port(t).request.order)) &&
+                           (!self.memory.machine.is_host(t) || s.stage(t) == Stage::idle ||
+                            s.stage(t) == Stage::awaiting || s.stage(t) == Stage::released);
+                  });
+                });
+    v.invariant("what a link carries, or an S-FIFO holds, is of threads of its own that wait for it",
+                [=, self = *this](const State& s) {
+                  return k.forall(threads, [&](const ThreadIx& t) { return self.waits(s, t); }) &&
+                         self.all_placed(s);
+                });
+    v.invariant("a release is in one place, and so is a read or an RMW", [=, self = *this](const State& s) {
+      return k.forall(threads, [&](const ThreadIx& t) {
+        const Cu c = self.cu(t);
+        const Agent a = self.memory.machine.agent_of(c);
+        const auto q = self.queue(t);
+        const Bool on1 = holds(s.link1(c), UpKind::marker, t);
+        const Bool on2 = holds(s.link2(a), UpKind::marker, t);
+        return at_most_one({holds(s.fifo1(q), EntryKind::marker, t), on1,
+                            holds(s.fifo2(a), EntryKind::marker, t), on2,
+                            holds(s.fifo3, EntryKind::marker, t)}) &&
+               at_most_one({holds(s.link1(c), UpKind::atomic, t), holds(s.link2(a), UpKind::atomic, t)}) &&
+               once(s.fifo1(q), EntryKind::marker, t) && once(s.fifo2(a), EntryKind::marker, t) &&
+               once(s.fifo3, EntryKind::marker, t) && once(s.link1(c), UpKind::marker, t) &&
+               once(s.link2(a), UpKind::marker, t) && once(s.link1(c), UpKind::atomic, t) &&
+               once(s.link2(a), UpKind::atomic, t) && once(s.link1(c), UpKind::read, t) &&
+               once(s.link2(a), UpKind::read, t);
+      });
+    });
+  }
+
+  // Ahead there are fewer invalidations on their way, and fewer that somebody awaits, but for those that rL2
+  // has sent on already; a fill that is held back by one of these holds nobody up.
+  [[nodiscard]] Bool keeps_up(const State& behind, const State& ahead) const {
+    const K& k = memory.k;
+    const Bool sends_on(!memory.fault(FaultName::cpu_write_not_broadcast));
+    const auto fewer = [&](const auto& of_ahead, const auto& of_behind) {
+      return k.forall(agents, [&](const Agent& a) { return !of_ahead(a) || of_behind(a); });
+    };
+    const auto fewer_or_sent_on = [&](const auto& of_ahead, const auto& of_behind, const auto& at_agent) {
+      return k.forall(cus, [&](const Cu& c) {
+        return !of_ahead(c) || of_behind(c) || (sends_on && at_agent(memory.machine.agent_of(c)));
+      });
+    };
+    const Bool fewer_sent = k.forall(blocks, [&](const Block& b) {
+      const auto at1 = [&](const State& s) { return [&](const Cu& c) { return s.invalidation1(c, b); }; };
+      const auto at2 = [&](const State& s) { return [&](const Agent& a) { return s.invalidation2(a, b); }; };
+      return fewer(at2(ahead), at2(behind)) && fewer_or_sent_on(at1(ahead), at1(behind), at2(behind));
+    });
+    const Bool fewer_awaited = k.forall(threads, [&](const ThreadIx& t) {
+      return k.forall(blocks, [&](const Block& b) {
+        const auto at1 = [&](const State& s) { return [&](const Cu& c) { return s.awaited1(t, c, b); }; };
+        const auto at2 = [&](const State& s) { return [&](const Agent& a) { return s.awaited2(t, a, b); }; };
+        return fewer(at2(ahead), at2(behind)) && fewer_or_sent_on(at1(ahead), at1(behind), at2(behind));
+      });
+    });
+    return fewer_sent && fewer_awaited && k.forall(threads, [&](const ThreadIx& t) {
+      const auto& slow = behind.read(t);
+      const auto& fast = ahead.read(t);
+      return (slow.stage != ReadStage::from_directory || fast.followed == slow.followed) &&
+             (slow.stage != ReadStage::from_l2 || !fast.followed || slow.followed ||
+              (sends_on && holds_nobody_up(behind, ahead, t)));
+    });
+  }
+
+ private:
+  [[nodiscard]] Bool empty(const typename P::ReadLine& line) const {
+    return !line.written &&
+           memory.k.forall(words, [&](const auto& w) { return line.data(w) == typename K::Value(0); });
+  }
+  [[nodiscard]] Cu cu(const ThreadIx& t) const { return memory.machine.cu_of(t); }
+  [[nodiscard]] typename P::Queue queue(const ThreadIx& t) const {
+    const bool split = memory.variant == static_cast<int>(VariantName::split_fifo);
+    return split ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
+  }
+  template <class Queue, class Kind>
+  [[nodiscard]] static Bool holds(const Queue& queue, Kind kind, const ThreadIx& t) {
+    return K::contains(queue, [&](const auto& row) { return row.kind == kind && row.thread == t; });
+  }
+  template <class Queue, class Kind>
+  [[nodiscard]] static Bool once(const Queue& queue, Kind kind, const ThreadIx& t) {
+    Bool once(true);
+    Bool seen(false);
+    K::for_each_queued(queue, [&](const auto& row) {
+      const Bool is = row.kind == kind && row.thread == t;
+      once = once && !(seen && is);
+      seen = seen || is;
+    });
+    return once;
+  }
+  [[nodiscard]] static Bool at_most_one(std::initializer_list<Bool> truths) {
+    Bool one(true);
+    for (const Bool* a = truths.begin(); a != truths.end(); ++a) {
+      for (const Bool* b = truths.begin(); b != a; ++b) one = one && !(*a && *b);
+    }
+    return one;
+  }
+  // What is said of a thread by what travels for it.
+  [[nodiscard]] Bool waits(const State& s, const ThreadIx& t) const {
+    const Agent a = memory.machine.agent_of(cu(t));
+    const auto if_any = [](const Bool& any, const Bool& then) { return !any || then; };
+    const Bool releasing = s.stage(t) == Stage::releasing;
+    const Bool atomic = s.stage(t) == Stage::atomic;
+    return if_any(holds(s.fifo1(queue(t)), EntryKind::marker, t), releasing) &&
+           if_any(holds(s.fifo2(a), EntryKind::marker, t), releasing) &&
+           if_any(holds(s.fifo3, EntryKind::marker, t), releasing) &&
+           if_any(holds(s.link1(cu(t)), UpKind::marker, t), releasing) &&
+           if_any(holds(s.link2(a), UpKind::marker, t), releasing) &&
+           if_any(holds(s.link1(cu(t)), UpKind::atomic, t), atomic) &&
+           if_any(holds(s.link2(a), UpKind::atomic, t), atomic) &&
+           if_any(holds(s.link1(cu(t)), UpKind::read, t), s.read(t).stage == ReadStage::to_l2) &&
+           if_any(holds(s.link2(a), UpKind::read, t), s.read(t).stage == ReadStage::to_directory);
+  }
+  [[nodiscard]] Bool all_placed(const State& s) const {
+    const K& k = memory.k;
+    Bool all(true);
+    const auto own = [&](const auto& queue, auto plain, auto&& here) {
+      K::for_each_queued(queue, [&](const auto& row) {
+        all = all && (row.kind == plain || (!memory.machine.is_host(row.thread) && here(row.thread)));
+      });
+    };
+    k.for_each(queues, [&](const auto& q) {
+      own(s.fifo1(q), EntryKind::write, [&](const ThreadIx& t) { return queue(t) == q; });
+    });
+    k.for_each(cus, [&](const Cu& c) {
+      own(s.link1(c), UpKind::write, [&](const ThreadIx& t) { return cu(t) == c; });
+    });
+    k.for_each(agents, [&](const Agent& a) {
+      const auto here = [&](const ThreadIx& t) { return memory.machine.agent_of(cu(t)) == a; };
+      own(s.fifo2(a), EntryKind::write, here);
+      own(s.link2(a), UpKind::write, here);
+    });
+    own(s.fifo3, EntryKind::write, [](const ThreadIx&) { return Bool(true); });
+    return all;
+  }
+  // Sending an invalidation on to the rL1s would put a fill before one that is on its way already.
+  [[nodiscard]] Bool merges(const State& s, const Agent& a, const Block& b) const {
+    const K& k = memory.k;
+    return exists_asking(k, s.port, b, [&](const ThreadIx& t) {
+      const Cu c = memory.machine.cu_of(t);
+      return !memory.machine.is_host(t) && memory.machine.agent_of(c) == a &&
+             s.read(t).stage == ReadStage::from_l2 && !s.read(t).followed && s.invalidation1(c, b);
+    });
+  }
+  // The thread's fill holds up an invalidation that has been sent on early: nobody awaits it but those who
+  // await what it was sent by.
+  [[nodiscard]] Bool holds_nobody_up(const State& behind, const State& ahead, const ThreadIx& t) const {
+    const K& k = memory.k;
+    const Cu c = memory.machine.cu_of(t);
+    const Agent a = memory.machine.agent_of(c);
+    const Block b = behind.port(t).request.block;
+    return (!ahead.invalidation1(c, b) || behind.invalidation2(a, b)) &&
+           k.forall(threads, [&](const ThreadIx& other) {
+             return !ahead.awaited1(other, c, b) || behind.awaited2(other, a, b);
+           });
+  }
+};
+
+}  // namespace lockstep::quick_release
