@@ -9,7 +9,7 @@
 
 #include "checker/litmus/runner.hpp"
 #include "checker/races/races.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/subject.hpp"
 
 namespace lockstep::cli {
 

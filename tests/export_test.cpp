@@ -11,8 +11,8 @@
 
 #include "checker/export/crosscheck.hpp"
 #include "checker/litmus/suite.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/support/process.hpp"
-#include "checker/trace/subject.hpp"
 
 using namespace lockstep;
 

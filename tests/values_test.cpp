@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"

@@ -15,7 +15,7 @@
 
 #include "checker/export/other_checker.hpp"
 #include "checker/litmus/runner.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/subject.hpp"
 
 namespace lockstep {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/condition.hpp"
-#include "checker/litmus/test.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/language/condition.hpp"
+#include "checker/language/test.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {

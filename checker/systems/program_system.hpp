@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "checker/explore/adaptor.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"

@@ -1,5 +1,5 @@
 // Names of subjects, and building their models.
-#include "checker/trace/subject.hpp"
+#include "checker/runs/subject.hpp"
 
 #include <fmt/format.h>
 
