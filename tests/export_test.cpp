@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checker/export/crosscheck.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/process.hpp"
 

@@ -18,7 +18,7 @@
 #include "checker/footprint/dead.hpp"
 #include "checker/footprint/stubborn.hpp"
 #include "checker/footprint/terms.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
 #include "spec/kernel/recorded.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
 #include "tests/ends.hpp"

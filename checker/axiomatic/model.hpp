@@ -13,7 +13,7 @@
 #include "checker/axiomatic/execution.hpp"
 #include "checker/language/condition.hpp"
 #include "checker/language/test.hpp"
-#include "checker/litmus/runner.hpp"
+#include "checker/runs/limits.hpp"
 
 namespace lockstep {
 

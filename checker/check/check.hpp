@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/runner.hpp"
 #include "checker/runs/coverage.hpp"
+#include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/trace/trace.hpp"
 

@@ -9,6 +9,7 @@
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 
 namespace lockstep {
 

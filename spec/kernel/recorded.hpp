@@ -28,6 +28,8 @@
 
 namespace lockstep {
 
+struct Program;  // spec/program/program.hpp
+
 namespace recorded {
 
 enum class Op : std::uint8_t {
