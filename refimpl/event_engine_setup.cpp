@@ -245,7 +245,11 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
   Family& family = families_[f];
   const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
   Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
+  // What an earlier rule of the family has been found to rest on needs no watch; here the watch is what is
+  // looked for.
+  const Key earlier = std::exchange(candidate_table_[f], timed::any_key);
   consider_family(f, last, std::uint64_t{1} << rule);
+  candidate_table_[f] = earlier;
   for (const timed::TableInfo& table : binder_.tables) {
     if (!table.sparse || table.tags != family.tags) continue;
     bool watched = false;
