@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "checker/litmus/runner.hpp"
 #include "checker/races/races.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/runs/subject.hpp"
 
 namespace lockstep::cli {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checker/axiomatic/cat_compiler.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "cli/command.hpp"

@@ -9,10 +9,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/liveness/confirm.hpp"
 #include "checker/liveness/table.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "spec/sync/catalogue.hpp"

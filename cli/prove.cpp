@@ -9,8 +9,8 @@
 
 #include "checker/check/check.hpp"
 #include "checker/explore/explorer.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "checker/trace/subject.hpp"
 #include "checker/trace/trace.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <memory>
 
+#include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
-#include "checker/trace/subject.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "refimpl/comparison.hpp"

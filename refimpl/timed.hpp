@@ -31,6 +31,9 @@
 
 namespace lockstep {
 
+template <class SizesType>
+class Timed;
+
 namespace timed {
 
 // One word of the model is what 16 lanes of 4 bytes access together: a 64-byte segment of memory.
@@ -104,6 +107,62 @@ inline std::uint64_t scatter(std::uint64_t x) {
   x *= 0x9E3779B97F4A7C15ULL;
   return x ^ (x >> 29);
 }
+
+// ---- truth -----------------------------------------------------------------------------------------------
+
+// A truth value, and what it rests on. One that lies in the state rests on its own place there.
+struct Bool {
+  static constexpr bool is_leaf = true;
+  bool v = false;
+  Stamp rests_on = unstamped;
+
+  constexpr Bool() = default;
+  Bool(bool b) : v(b), rests_on(reads.listing() ? Stamp{0} : unstamped) {}
+  // A result that rests on everything looked at so far.
+  [[gnu::always_inline]] static Bool seen(bool b) { return {b, reads.stamp_now()}; }
+  // The result of comparing a field of the state with something that was looked at before it, or is
+  // constant.
+  static Bool compared(bool b, const void* field) { return {b, reads.stamp_of(field)}; }
+  // As long as an enumeration does not take the value, it makes no difference which other it has.
+  static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
+    if (b) return seen(true);
+    return {false, reads.stamp_of(field, equal ? any : static_cast<Stamp>(value))};
+  }
+  [[nodiscard]] std::string text() const { return v ? "true" : "false"; }
+
+  // What is false is exact about what it rests on, for it may be waited for. What is true rests on
+  // everything looked at so far: that is less work to find out, and only matters where it is negated.
+  [[gnu::always_inline]] friend Bool operator&&(const Bool& a, const Bool& b) {
+    if (a.v && b.v) return seen(true);
+    if (a.v) return {false, b.stamp()};
+    return {false, b.v ? a.stamp() : std::min(a.stamp(), b.stamp())};
+  }
+  [[gnu::always_inline]] friend Bool operator||(const Bool& a, const Bool& b) {
+    if (a.v || b.v) return seen(true);
+    return {false, both(a.stamp(), b.stamp())};
+  }
+  [[gnu::always_inline]] friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
+  friend Bool operator==(const Bool& a, const Bool& b) { return seen(a.v == b.v); }
+  friend Bool operator!=(const Bool& a, const Bool& b) { return seen(a.v != b.v); }
+
+  [[nodiscard, gnu::always_inline]] Stamp stamp() const {
+    return rests_on != unstamped ? rests_on : reads.stamp_of(this);
+  }
+
+ private:
+  constexpr Bool(bool b, Stamp r) : v(b), rests_on(r) {}
+  template <class>
+  friend class lockstep::Timed;
+};
+
+// How values of the kind pass where a closure's own types are forgotten (spec/kernel/rules.hpp).
+struct Erased {
+  using Member = std::uint32_t;
+  using Truth = Bool;
+  struct Type {};
+  using Channel = void;
+  static constexpr bool decides = false;
+};
 
 // ---- comparing rows --------------------------------------------------------------------------------------
 
@@ -263,50 +322,7 @@ class Timed {
 
   // ---- scalars -------------------------------------------------------------------------------------------
 
-  // A truth value, and what it rests on. One that lies in the state rests on its own place there.
-  struct Bool {
-    static constexpr bool is_leaf = true;
-    bool v = false;
-    timed::Stamp rests_on = timed::unstamped;
-
-    constexpr Bool() = default;
-    Bool(bool b) : v(b), rests_on(timed::reads.listing() ? timed::Stamp{0} : timed::unstamped) {}
-    // A result that rests on everything looked at so far.
-    [[gnu::always_inline]] static Bool seen(bool b) { return {b, timed::reads.stamp_now()}; }
-    // The result of comparing a field of the state with something that was looked at before it, or is
-    // constant.
-    static Bool compared(bool b, const void* field) { return {b, timed::reads.stamp_of(field)}; }
-    // As long as an enumeration does not take the value, it makes no difference which other it has.
-    static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
-      if (b) return seen(true);
-      return {false, timed::reads.stamp_of(field, equal ? timed::any : static_cast<timed::Stamp>(value))};
-    }
-    [[nodiscard]] std::string text() const { return v ? "true" : "false"; }
-
-    // What is false is exact about what it rests on, for it may be waited for. What is true rests on
-    // everything looked at so far: that is less work to find out, and only matters where it is negated.
-    [[gnu::always_inline]] friend Bool operator&&(const Bool& a, const Bool& b) {
-      if (a.v && b.v) return seen(true);
-      if (a.v) return {false, b.stamp()};
-      return {false, b.v ? a.stamp() : std::min(a.stamp(), b.stamp())};
-    }
-    [[gnu::always_inline]] friend Bool operator||(const Bool& a, const Bool& b) {
-      if (a.v || b.v) return seen(true);
-      return {false, timed::both(a.stamp(), b.stamp())};
-    }
-    [[gnu::always_inline]] friend Bool operator!(const Bool& a) { return {!a.v, a.stamp()}; }
-    friend Bool operator==(const Bool& a, const Bool& b) { return seen(a.v == b.v); }
-    friend Bool operator!=(const Bool& a, const Bool& b) { return seen(a.v != b.v); }
-
-    [[nodiscard, gnu::always_inline]] timed::Stamp stamp() const {
-      return rests_on != timed::unstamped ? rests_on : timed::reads.stamp_of(this);
-    }
-
-   private:
-    constexpr Bool(bool b, timed::Stamp r) : v(b), rests_on(r) {}
-    friend class Timed;
-  };
-
+  using Bool = timed::Bool;
   struct Number {
     std::int64_t v = 0;
     constexpr Number() = default;
@@ -1312,13 +1328,7 @@ class Timed {
 
   // ---- as closures without types pass them (spec/kernel/rules.hpp) ----------------------------------------
 
-  struct Erased {
-    using Member = std::uint32_t;
-    using Truth = Bool;
-    struct Type {};
-    using Channel = void;
-    static constexpr bool decides = false;
-  };
+  using Erased = timed::Erased;
   template <class Tag>
   static constexpr Ix<Tag> member(std::uint32_t m) {
     return {m};

@@ -1,11 +1,19 @@
 // The layout is a star with spec/ in the middle. Imports run inward only: cli -> {checker, proofs, refimpl}
-// -> spec.
+// -> spec. Nor do they run in a circle anywhere: what a folder needs can be read and built before it.
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/strong_components.hpp>
+#include <boost/range/iterator_range.hpp>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -27,6 +35,7 @@ std::vector<fs::path> sources_below(const std::string& folder) {
     const auto extension = entry.path().extension();
     if (extension == ".hpp" || extension == ".cpp") found.push_back(entry.path());
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -45,18 +54,89 @@ std::vector<Include> includes_below(const std::string& folder) {
   return found;
 }
 
-// Where files of `folder` include something that lies under one of the `forbidden` folders. A path that
-// climbs
-// ("../checker/x.hpp") counts as what it names.
+// What an include names, relative to the root, also where its path climbs ("../checker/x.hpp").
+fs::path target_of(const Include& include) {
+  const bool climbs = include.to.starts_with("../") || include.to.find("/../") != std::string::npos;
+  return climbs ? (include.from.parent_path() / include.to).lexically_normal() : fs::path(include.to);
+}
+
+std::string text_of(const Include& include) {
+  return include.from.string() + " includes " + include.to;
+}
+
+// Where files of `folder` include something that lies under one of the `forbidden` folders.
 std::vector<std::string> trespasses(const std::string& folder, const std::set<std::string>& forbidden) {
   std::vector<std::string> found;
-  for (const auto& [from, to] : includes_below(folder)) {
-    const bool climbs = to.starts_with("../") || to.find("/../") != std::string::npos;
-    const fs::path target = climbs ? (from.parent_path() / to).lexically_normal() : fs::path(to);
-    if (forbidden.contains(target.begin()->string())) found.push_back(from.string() + " includes " + to);
+  for (const Include& include : includes_below(folder)) {
+    if (forbidden.contains(target_of(include).begin()->string())) found.push_back(text_of(include));
   }
   return found;
 }
+
+const std::vector<std::string> trees{"spec", "checker", "proofs", "refimpl", "cli"};
+
+// Folders of the trees; an edge for each include of another folder.
+class FolderGraph {
+ public:
+  explicit FolderGraph(const std::vector<Include>& includes) {
+    for (const Include& include : includes) {
+      const fs::path target = target_of(include);
+      const std::string from = include.from.parent_path().string();
+      const std::string to = target.parent_path().string();
+      if (from == to || std::find(trees.begin(), trees.end(), target.begin()->string()) == trees.end())
+        continue;
+      const Vertex including = vertex(from);
+      boost::add_edge(including, vertex(to), include, graph_);
+    }
+  }
+
+  [[nodiscard]] std::size_t folders() const { return boost::num_vertices(graph_); }
+
+  // A shortest circle within each set of folders that include each other, as the includes that make it.
+  [[nodiscard]] std::vector<std::vector<std::string>> circles() const {
+    std::vector<int> component(folders());
+    const int components = boost::strong_components(graph_, component.data());
+    std::vector<std::vector<std::string>> shortest(static_cast<std::size_t>(components));
+    for (Vertex v = 0; v < folders(); ++v) {
+      auto& known = shortest[static_cast<std::size_t>(component[v])];
+      const std::vector<std::string> found = circle_through(v);
+      if (!found.empty() && (known.empty() || found.size() < known.size())) known = found;
+    }
+    std::erase_if(shortest, [](const auto& circle) { return circle.empty(); });
+    return shortest;
+  }
+
+ private:
+  using Graph =
+      boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, boost::no_property, Include>;
+  using Vertex = Graph::vertex_descriptor;
+  using Edge = Graph::edge_descriptor;
+
+  Vertex vertex(const std::string& folder) {
+    const auto [found, fresh] = vertices_.try_emplace(folder, folders());
+    if (fresh) boost::add_vertex(graph_);
+    return found->second;
+  }
+
+  // A shortest way from a folder back to it; empty where there is none.
+  [[nodiscard]] std::vector<std::string> circle_through(Vertex start) const {
+    std::vector<std::optional<Edge>> by(folders());  // the last edge of a shortest way to each folder
+    boost::breadth_first_search(graph_, start,
+                                boost::visitor(boost::make_bfs_visitor(
+                                    boost::record_edge_predecessors(by.data(), boost::on_tree_edge()))));
+    std::vector<std::string> shortest;
+    for (const Edge last : boost::make_iterator_range(boost::in_edges(start, graph_))) {
+      std::vector<std::string> way{text_of(graph_[last])};
+      Vertex at = boost::source(last, graph_);
+      for (; by[at]; at = boost::source(*by[at], graph_)) way.insert(way.begin(), text_of(graph_[*by[at]]));
+      if (at == start && (shortest.empty() || way.size() < shortest.size())) shortest = way;
+    }
+    return shortest;
+  }
+
+  Graph graph_;
+  std::map<std::string, Vertex> vertices_;
+};
 
 }  // namespace
 
@@ -76,8 +156,32 @@ TEST_CASE("the prover and the simulator include the checker at most") {
   CHECK(trespasses("refimpl", {"proofs", "cli", "tests", "bench"}) == std::vector<std::string>{});
 }
 
+TEST_CASE("no folders include each other in a circle") {
+  std::vector<Include> all;
+  for (const std::string& tree : trees) {
+    for (Include& include : includes_below(tree)) all.push_back(std::move(include));
+  }
+  const FolderGraph graph(all);
+  REQUIRE(graph.folders() > trees.size());
+  CHECK(graph.circles() == std::vector<std::vector<std::string>>{});
+}
+
+TEST_CASE("a circle of folders is named by the includes that make it") {
+  const FolderGraph graph({{"spec/kernel/a.hpp", "spec/program/b.hpp"},
+                           {"spec/program/c.hpp", "spec/sync/d.hpp"},
+                           {"spec/sync/d.hpp", "../kernel/e.hpp"},
+                           {"spec/sync/f.hpp", "spec/memory/g.hpp"},
+                           {"spec/memory/g.hpp", "vector"},
+                           {"cli/h.cpp", "spec/kernel/a.hpp"},
+                           {"cli/h.cpp", "cli/i.hpp"}});
+  CHECK(graph.circles() ==
+        std::vector<std::vector<std::string>>{{"spec/kernel/a.hpp includes spec/program/b.hpp",
+                                               "spec/program/c.hpp includes spec/sync/d.hpp",
+                                               "spec/sync/d.hpp includes ../kernel/e.hpp"}});
+}
+
 TEST_CASE("every header may be included more than once") {
-  for (const std::string folder : {"spec", "checker", "proofs", "refimpl", "cli"}) {
+  for (const std::string& folder : trees) {
     for (const fs::path& path : sources_below(folder)) {
       if (path.extension() != ".hpp") continue;
       INFO(path.string());

@@ -1,10 +1,10 @@
 // What a question means: formulas over outcomes, counts, and herd's words.
-#include "checker/litmus/condition.hpp"
+#include "checker/language/condition.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 
 using namespace lockstep;
 

@@ -1,5 +1,6 @@
 // Exports: that Rumur and SPIN count what Lockstep counts, that they say so where an export is broken, and
 // that nothing but a complete count is taken for agreement.
+#include <boost/describe.hpp>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -7,12 +8,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "checker/explore/adaptor.hpp"
+#include "checker/explore/explorer.hpp"
 #include "checker/export/crosscheck.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/support/process.hpp"
-#include "checker/trace/subject.hpp"
+#include "spec/kernel/recorded.hpp"
+#include "spec/kernel/rules.hpp"
 
 using namespace lockstep;
 
@@ -104,6 +110,61 @@ Count complete(std::uint64_t states, std::uint64_t firings, std::vector<std::uin
   return count;
 }
 
+// Lamps that are switched on and off, and somebody who looks at them: what an action asks about is a plain
+// field.
+struct LampTag {
+  static constexpr std::string_view name = "lamp";
+  static constexpr int capacity = 3;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+inline constexpr LampTag lamps{};
+
+template <class K>
+struct Lamps {
+  using Kind = K;
+  using Bool = typename K::Bool;
+  using Lamp = typename K::template Ix<LampTag>;
+  struct State {
+    typename K::template Table<Bool, LampTag> lit;
+    Bool some;
+    Bool all;
+    BOOST_DESCRIBE_CLASS(State, (), (lit, some, all), (), ())
+  };
+  K k;
+
+  [[nodiscard]] const K& kind() const { return k; }
+  void start(StartList<K, State>& s) const {
+    s.start(over(), [](State&) {});
+  }
+  void rules(RuleList<K, State>& r) const {
+    r.rule(
+        {.name = "switches", .unit = "lamp"}, over(lamps), [](const State&, Lamp) { return Bool(true); },
+        [](State& s, Lamp l) { s.lit(l) = !s.lit(l); });
+    r.rule(
+        {.name = "looks", .unit = "watcher"}, over(), [](const State&) { return Bool(true); },
+        [this](State& s) {
+          s.some = k.exists(lamps, [&](Lamp l) { return s.lit(l); });
+          s.all = k.forall(lamps, [&](Lamp l) {
+            const Bool lit = s.lit(l);
+            return lit;
+          });
+        });
+  }
+  void invariants(InvariantList<K, State>& v) const {
+    v.invariant("all are some", [](const State& s) { return !s.all || s.some; });
+  }
+  void restore(State&) const {}
+  void normalise(State&) const {}
+  [[nodiscard]] auto proper_end(const State&) const {
+    if constexpr (requires { K::truth(Bool(true)); }) {
+      return true;
+    } else {
+      return Bool(true);
+    }
+  }
+};
+
 }  // namespace
 
 // ---- agreement -------------------------------------------------------------------------------------------
@@ -175,6 +236,30 @@ TEST_CASE("queues, ports and placement mean in Promela what they mean here, with
     const CrosscheckRun compared = run(running("write-through", *test, faults), test, {Checker::spin});
     INFO(crosscheck_text(compared));
     CHECK(compared.agreement == Agreement::agree);
+  }
+}
+
+TEST_CASE("a question in an action means in all checkers what it means here") {
+  using Sizes = DynamicSizes<LampTag>;
+  const CompiledModel<Lamps<Concrete<Sizes>>> model(Lamps<Concrete<Sizes>>{}, Reductions::none());
+  const ExploreResult ours = explore(model, {});
+  // The lamps as they are, beside any that they were when somebody looked, or nobody has.
+  CHECK(ours.states == 8 * 3);
+  recorded::WholeDescription whole;
+  const Lamps<Recorded<Sizes>> trees{Recorded<Sizes>(Sizes{})};
+  recorded::describe_system(trees, trees.kind(), whole);
+  for (const recorded::RecordedRule& rule : whole.rules) CHECK(rule.problems.empty());
+  const std::vector<Claim> claims = claims_of(whole, nullptr);
+  for (const Checker checker : installed_checkers()) {
+    INFO(word(checker));
+    const ExportOptions how{"lamps", Purpose::count};
+    const std::string text =
+        checker == Checker::rumur ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
+    const Count count = count_text(checker, text, promela_start(whole), claims.size(), {});
+    INFO(count.message);
+    CHECK(count.status == CountStatus::complete);
+    CHECK(count.states == ours.states);
+    CHECK(count.firings == ours.transitions);
   }
 }
 

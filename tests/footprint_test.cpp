@@ -18,9 +18,9 @@
 #include "checker/footprint/dead.hpp"
 #include "checker/footprint/stubborn.hpp"
 #include "checker/footprint/terms.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
-#include "checker/trace/subject.hpp"
 #include "spec/kernel/recorded.hpp"
 #include "tests/ends.hpp"
 

@@ -17,6 +17,7 @@
 
 #include "checker/generate/conform.hpp"
 #include "checker/generate/screen.hpp"
+#include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 
 using namespace lockstep;

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
+#include "checker/language/read_tests.hpp"
 #include "checker/litmus/runner.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
-#include "checker/trace/subject.hpp"
 #include "spec/program/values.hpp"
 
 using namespace lockstep;

@@ -10,9 +10,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "checker/language/read_tests.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/report.hpp"
-#include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/trace.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/liveness/table.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"

@@ -11,8 +11,8 @@
 #include "checker/explore/explorer.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/litmus/suite.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
-#include "checker/trace/subject.hpp"
 
 using namespace lockstep;
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/races/monitor.hpp"
 
 using namespace lockstep;

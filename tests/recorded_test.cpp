@@ -421,6 +421,51 @@ TEST_CASE("a fault that is off leaves a system's trees as they are without it") 
   CHECK(broken != sound);
 }
 
+// ---- questions in actions --------------------------------------------------------------------------------
+
+TEST_CASE("what a question in an action looks at stays within the question") {
+  const RecordedRule plain = record_action([](State& s, Cell c) {
+    const K k = kind();
+    s.busy = k.exists(cells, [&](Cell d) { return s.line(d).valid; }) &&
+             k.forall(cells, [&](Cell d) { return s.knows(c, d); });
+  });
+  CHECK(action_of(plain) == "busy = exists(cell2: line(cell2).valid) && forall(cell3: knows(cell, cell3))\n");
+  CHECK(plain.reads == Paths{"knows(cell, cell3)", "line(cell2).valid"});
+
+  const RecordedRule kept = record_action([](State& s, Cell c) {
+    const K k = kind();
+    s.busy = k.exists(cells, [&](Cell d) {
+      const Line line = s.line(d);
+      return line.valid && line.colour == s.line(c).colour;
+    });
+  });
+  CHECK(action_of(kept) ==
+        "busy = exists(cell2: line(cell2).valid && line(cell2).colour == line(cell).colour)\n");
+
+  const RecordedRule queued = record_action([](State& s, Cell c) {
+    s.busy = K::contains(s.inbox(c), [&](const Message& m) {
+      const Cell from = m.from;
+      return from == c;
+    });
+  });
+  CHECK(action_of(queued) == "busy = inbox(cell).contains(inbox(cell).entry.from == cell)\n");
+  for (const RecordedRule& rule : {plain, kept, queued}) CHECK(rule.problems.empty());
+}
+
+TEST_CASE("what is kept beside a question is still what it was then") {
+  const RecordedRule rule = record_action([](State& s, Cell) {
+    const K k = kind();
+    const Bool before = s.busy;
+    s.busy = k.exists(cells, [&](Cell d) { return s.line(d).valid; });
+    s.count = K::select(before, s.count + 1, s.count + 0);
+  });
+  CHECK(action_of(rule) ==
+        "let busy = busy\n"
+        "busy = exists(cell2: line(cell2).valid)\n"
+        "count = select(busy, count + 1, count + 0)\n");
+  CHECK(rule.problems.empty());
+}
+
 // ---- laws ------------------------------------------------------------------------------------------------
 
 TEST_CASE("a guard that writes is a problem") {
@@ -451,6 +496,15 @@ TEST_CASE("a guard that writes is a problem") {
       },
       [](State&, Cell) {});
   CHECK(by_queue.problems == Texts{"its guard writes inbox(cell)"});
+
+  const RecordedRule by_question = record_action([](State& s, Cell) {
+    const K k = kind();
+    s.busy = k.exists(cells, [&](Cell d) {
+      s.line(d).valid = true;
+      return s.line(d).valid;
+    });
+  });
+  CHECK(by_question.problems == Texts{"a question in it writes line(cell2).valid"});
 }
 
 TEST_CASE("a field's old value used after it was written is a problem") {

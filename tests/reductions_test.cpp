@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/suite.hpp"
+#include "checker/language/read_tests.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
-#include "checker/trace/subject.hpp"
 #include "tests/ends.hpp"
 
 using namespace lockstep;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checker/explore/adaptor.hpp"
+#include "checker/needs/values.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "refimpl/comparison.hpp"

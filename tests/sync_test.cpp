@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checker/check/check.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/liveness/liveness.hpp"
 #include "checker/races/races.hpp"
 #include "checker/scheduling/setup.hpp"

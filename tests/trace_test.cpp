@@ -9,7 +9,7 @@
 #include <string>
 
 #include "checker/check/check.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 
 using namespace lockstep;

@@ -1,5 +1,7 @@
 // What follows from a program before it runs: the range of its values, its place on the machine, and whether
 // the built state can hold it.
+#include "checker/needs/values.hpp"
+
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -7,9 +9,9 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
+#include "checker/needs/placement.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
 

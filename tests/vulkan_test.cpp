@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "checker/axiomatic/model.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/races/races.hpp"
 #include "checker/support/diagnostic.hpp"
 

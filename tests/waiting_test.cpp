@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/liveness/liveness.hpp"
 #include "checker/scheduling/setup.hpp"
 

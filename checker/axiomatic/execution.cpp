@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/tags.hpp"
 
 namespace lockstep {

@@ -11,9 +11,9 @@
 
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/axiomatic/execution.hpp"
-#include "checker/litmus/condition.hpp"
-#include "checker/litmus/runner.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/condition.hpp"
+#include "checker/language/test.hpp"
+#include "checker/runs/limits.hpp"
 
 namespace lockstep {
 

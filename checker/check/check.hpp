@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "checker/check/coverage.hpp"
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/runner.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/coverage.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {

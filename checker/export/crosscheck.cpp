@@ -10,6 +10,7 @@
 
 #include "checker/explore/explorer.hpp"
 #include "checker/explore/model_view.hpp"
+#include "checker/litmus/runner.hpp"
 
 namespace lockstep {
 

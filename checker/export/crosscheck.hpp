@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "checker/export/other_checker.hpp"
-#include "checker/litmus/runner.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/runs/subject.hpp"
 
 namespace lockstep {
 

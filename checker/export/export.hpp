@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "spec/kernel/recorded.hpp"
 
 namespace lockstep {

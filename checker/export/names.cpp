@@ -7,7 +7,7 @@
 #include <array>
 #include <cctype>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 
 namespace lockstep {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 
 namespace lockstep::generate {
 

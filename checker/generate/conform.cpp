@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checker/generate/journal.hpp"
+#include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "checker/axiomatic/model.hpp"
 #include "checker/generate/screen.hpp"
+#include "checker/litmus/runner.hpp"
 
 namespace lockstep::generate {
 

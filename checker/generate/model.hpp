@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "checker/generate/blueprint.hpp"
-#include "checker/litmus/runner.hpp"
+#include "checker/language/condition.hpp"
 #include "checker/races/races.hpp"
+#include "checker/runs/limits.hpp"
 
 namespace lockstep::generate {
 

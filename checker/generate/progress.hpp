@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 
 namespace lockstep::generate {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "checker/check/coverage.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/suite.hpp"
+#include "checker/runs/coverage.hpp"
 
 namespace lockstep {
 

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
-#include <new>
 #include <set>
 
 #include "checker/explore/model_view.hpp"
@@ -121,12 +119,6 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun
 
 }  // namespace
 
-std::string_view word(RunStatus status) {
-  constexpr std::array<std::string_view, 8> words{"complete",    "deadlock",      "assertion",   "broken",
-                                                  "out of time", "out of memory", "interrupted", "error"};
-  return words.at(static_cast<std::size_t>(status));
-}
-
 std::string failure_text(const SystemRun& run) {
   switch (run.status) {
     case RunStatus::deadlock:
@@ -135,27 +127,6 @@ std::string failure_text(const SystemRun& run) {
       return run.exploration.broken;
     default:
       return "an assertion of the program fails";
-  }
-}
-
-RunError describe_error(const std::exception_ptr& error, const Program& program) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const BadInput& bad) {
-    return {RunStatus::error, bad.what()};
-  } catch (const ValueOutOfRange& bad) {
-    return {
-        RunStatus::error,
-        BadInput(
-            fmt::format("'{}' computes {}, outside of {}..{}", program.name, bad.value, bad.range.low,
-                        bad.range.high),
-            "bound what it computes in loops: count with `inc`, which wraps at its operand, mask with `and`, "
-            "or unroll the loop")
-            .what()};
-  } catch (const BrokenRule& broken) {
-    return {RunStatus::error, broken.what()};
-  } catch (const std::bad_alloc&) {
-    return {RunStatus::out_of_memory, "the machine has no memory left"};
   }
 }
 

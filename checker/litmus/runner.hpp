@@ -1,47 +1,19 @@
 // Runs one litmus test on one memory system: its outcomes, by exhaustive exploration.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/condition.hpp"
-#include "checker/litmus/test.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/language/condition.hpp"
+#include "checker/language/test.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {
-
-enum class RunStatus : std::uint8_t {
-  complete,  // every reachable state was visited
-  deadlock,  // what the system or the program does wrong: there is a trace
-  assertion,
-  broken,       // a rule does what its types do not allow
-  out_of_time,  // limits: what was seen is not all
-  out_of_memory,
-  interrupted,
-  error,  // the run could not be made: see its message
-};
-constexpr bool failed(RunStatus status) {
-  return status == RunStatus::deadlock || status == RunStatus::assertion || status == RunStatus::broken;
-}
-constexpr bool inconclusive(RunStatus status) {
-  return status == RunStatus::out_of_time || status == RunStatus::out_of_memory ||
-         status == RunStatus::interrupted;
-}
-std::string_view word(RunStatus status);  // "out of time"
-
-struct RunLimits {
-  unsigned threads = 1;
-  std::size_t memory = 0;             // bytes; 0: none
-  std::chrono::milliseconds time{0};  // 0: none
-  const std::atomic<bool>* interrupted = nullptr;
-};
 
 // A run with reductions, held against the same run without any.
 struct ReductionCheck {
@@ -80,12 +52,5 @@ ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced
 // A shortest execution whose outcome is `wanted`; nothing where there is none within the limits.
 std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,
                                           const std::function<bool(const Outcome&)>& wanted);
-
-// What an exception that ended a run means: a status and a message. Rethrows what is none of ours.
-struct RunError {
-  RunStatus status = RunStatus::error;
-  std::string message;
-};
-RunError describe_error(const std::exception_ptr& error, const Program& program);
 
 }  // namespace lockstep

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/litmus/runner.hpp"
 #include "checker/liveness/fair_cycles.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/races/monitor.hpp"
 #include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"

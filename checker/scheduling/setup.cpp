@@ -1,14 +1,10 @@
 #include "checker/scheduling/setup.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "checker/support/diagnostic.hpp"
@@ -72,18 +68,6 @@ int number_in(std::string_view text, std::string_view setting) {
     throw BadInput(fmt::format("'{}' is not a number from 0 to {}", setting, most_scheduled));
   }
   return number;
-}
-
-Registrations<ScheduledBuilder>& registered_builders() {
-  static Registrations<ScheduledBuilder> all;
-  return all;
-}
-const std::map<std::string_view, ScheduledBuilder>& builders() {
-  static const std::map<std::string_view, ScheduledBuilder> all = [] {
-    const auto list = registered_builders().in_order();
-    return std::map<std::string_view, ScheduledBuilder>(list.begin(), list.end());
-  }();
-  return all;
 }
 
 }  // namespace
@@ -179,30 +163,6 @@ std::string description_of(const SchedulerSetup& setup) {
   std::string text(name_of(setup));
   for (const std::string& setting : settings_of(setup)) text += ", " + setting;
   return text;
-}
-
-RegisteredScheduled::RegisteredScheduled(const Origin& origin, ScheduledBuilder builder) {
-  registered_builders().add(origin, builder);
-}
-
-bool has_schedulers(std::string_view system) {
-  return builders().contains(system);
-}
-
-std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
-                                              std::shared_ptr<const Program> program, SystemOptions options) {
-  const auto found = builders().find(system.name);
-  if (found != builders().end()) return found->second(std::move(program), options);
-  const SchedulerSetup& setup = *options.scheduler;
-  if (!setup.is_policy && setup.model == ProgressModel::fair && setup.slots == 0 && !setup.any_slots) {
-    options.reductions = {options.reductions.local, false, false, false};
-    options.scheduler.reset();
-    return system.build(std::move(program), options);
-  }
-  std::vector<std::string_view> names;
-  for (const auto& [name, builder] : builders()) names.push_back(name);
-  throw BadInput(fmt::format("{} runs under no scheduler but fair", system.name),
-                 fmt::format("these run under all: {}", fmt::join(names, ", ")));
 }
 
 void check_setup(const SchedulerSetup& setup, int work_groups, bool performs_at_once,

@@ -1,13 +1,10 @@
-// Schedulers by name, and the memory systems that are built with them.
+// Schedulers by name, and what each can be given.
 #pragma once
 
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "checker/systems/registry.hpp"
 #include "spec/scheduler/setup.hpp"
 
 namespace lockstep {
@@ -25,22 +22,6 @@ void apply_setting(SchedulerSetup& setup, std::string_view setting);
 std::vector<std::string> settings_of(const SchedulerSetup& setup);
 // "awg, slots=2, taken=1".
 std::string description_of(const SchedulerSetup& setup);
-
-// Builds a program on a memory system under options.scheduler.
-using ScheduledBuilder = std::unique_ptr<ProgramModel> (*)(std::shared_ptr<const Program>,
-                                                           const SystemOptions&);
-// One of static storage in a translation unit offers the memory system with schedulers.
-struct RegisteredScheduled {
-  RegisteredScheduled(const Origin& origin, ScheduledBuilder builder);
-};
-// Whether a memory system runs under other schedulers than fair.
-bool has_schedulers(std::string_view system);
-
-// Builds a program on a memory system under options.scheduler, which must be given. A memory system without a
-// builder of its own runs under the fair progress model alone, which holds nobody back; throws BadInput,
-// naming those that know more, where it is to run under another.
-std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
-                                              std::shared_ptr<const Program> program, SystemOptions options);
 
 // Throws BadInput where a setup asks for what the memory system cannot give, or has no sense for the program.
 // `performs_at_once`: the memory system performs a request in one step, so that a monitor can watch it.

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "checker/explore/adaptor.hpp"
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
+#include "checker/needs/placement.hpp"
+#include "checker/needs/values.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
@@ -18,27 +20,6 @@
 #include "spec/program/system.hpp"
 
 namespace lockstep {
-
-// The placement of a program in numbers: which CU, work-group and agent each thread sits on.
-struct PlacementTable {
-  std::vector<int> cu_of_thread;  // 0 for host threads
-  std::vector<int> agent_of_cu;
-  std::vector<bool> host;
-  int cus = 0;
-  int agents = 0;
-  int registers = 0;
-  int blocks = 0;
-  int words = 0;
-};
-PlacementTable place(const Program& program);
-
-// What the rigid functions of a machine (machine.hpp, named_machine) are for a placed program.
-std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& placement);
-
-// Throws BadInput where a program needs more than the built state holds, or does what memory systems do not
-// run.
-void check_capacity(const Program& program, const PlacementTable& placement,
-                    int most_threads = ThreadTag::capacity, int most_work_groups = CuTag::capacity);
 
 // What liveness asks, of a state of the threads of a program; `owes(t)`: the scheduler owes thread t.
 template <class K, class MachineState, class Owes>

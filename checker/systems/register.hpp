@@ -5,6 +5,7 @@
 #include "checker/systems/contract.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 #include "checker/systems/scheduled_system.hpp"
 
 namespace lockstep {

@@ -108,8 +108,4 @@ std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> 
 // Whether under one of the faults somebody can tell when a link delivers, so that Reductions::links is off.
 bool exposes_links(const SystemEntry& entry, std::span<const std::string> names);
 
-// The range that holds every value a program can compute, as far as its text tells; a program that computes
-// in loops gets 16 bits.
-ValueRange values_of(const Program& program);
-
 }  // namespace lockstep

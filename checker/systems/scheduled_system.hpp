@@ -10,8 +10,8 @@
 
 #include "checker/scheduling/setup.hpp"
 #include "checker/systems/program_system.hpp"
-#include "spec/program/scheduled.hpp"
 #include "spec/scheduler/progress_models.hpp"
+#include "spec/scheduler/scheduled.hpp"
 #include "spec/scheduler/waiting_policies.hpp"
 
 namespace lockstep {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/trace/subject.hpp"
+#include "checker/runs/subject.hpp"
 
 namespace lockstep {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/trace.hpp"

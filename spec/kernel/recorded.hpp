@@ -28,6 +28,8 @@
 
 namespace lockstep {
 
+struct Program;  // spec/program/program.hpp
+
 namespace recorded {
 
 enum class Op : std::uint8_t {
@@ -199,10 +201,22 @@ class Recorder {
 
   void begin_guard() { guard_ = true; }
   void end_guard() { guard_ = false; }
-  [[nodiscard]] bool in_guard() const { return guard_; }
+  // What `body` answers for a variable that nothing outside of the question knows.
+  template <class Body>
+  Expression question(Body&& body) {
+    ++questions_;
+    Expression answer = body();
+    --questions_;
+    return answer;
+  }
+  // Whether nothing changes for now, so that what is read needs no keeping.
+  [[nodiscard]] bool asks() const { return guard_ || questions_ > 0; }
 
   void add(Statement statement) {
-    if (guard_) problems_.push_back("its guard writes " + print(statement.target));
+    if (asks()) {
+      problems_.push_back((guard_ ? "its guard writes " : "a question in it writes ") +
+                          print(statement.target));
+    }
     check_reads(statement);
     ++time_;
     if (!statement.target.empty()) written_.emplace_back(time_, print(statement.target));
@@ -262,6 +276,7 @@ class Recorder {
   inline static thread_local Recorder* active_ = nullptr;
   Recorder* previous_;
   bool guard_ = false;
+  int questions_ = 0;  // within one another
   std::size_t time_ = 0;
   std::vector<Statement> root_;
   std::vector<std::vector<Statement>*> blocks_;
@@ -372,7 +387,7 @@ class Scalar {
   static Expression copied(const Scalar& other) {
     const Expression value = other.value();
     Recorder& recorder = Recorder::current();
-    if (value->op != Op::read || recorder.in_guard()) return value;
+    if (value->op != Op::read || recorder.asks()) return value;
     Statement let;
     let.kind = Statement::Kind::let;
     let.name = recorder.fresh(other.path_.back().name);
@@ -789,8 +804,9 @@ class Recorded {
     node->op = Op::contains;
     node->type = recorded::bool_type;
     node->path = fifo.path();
-    node->time = recorded::Recorder::current().time();
-    node->children = {Bool(f(fifo.entry("entry"))).value()};
+    auto& recorder = recorded::Recorder::current();
+    node->time = recorder.time();
+    node->children = {recorder.question([&] { return Bool(f(fifo.entry("entry"))).value(); })};
     return Bool(Expression(node));
   }
   template <class Row, class Slot, class F>
@@ -869,8 +885,9 @@ class Recorded {
 
   template <class Tag, class F>
   static Bool quantified(Op op, F&& f) {
-    const std::string name = recorded::Recorder::current().fresh(Tag::name);
-    const Expression body = Bool(f(variable<Tag>(name))).value();
+    auto& recorder = recorded::Recorder::current();
+    const std::string name = recorder.fresh(Tag::name);
+    const Expression body = recorder.question([&] { return Bool(f(variable<Tag>(name))).value(); });
     if (body->op == Op::constant) return Bool(body);
     auto node = std::make_shared<recorded::Node>();
     node->op = op;

@@ -25,9 +25,10 @@
 #include <vector>
 
 #include "spec/kernel/index.hpp"
-#include "spec/program/program.hpp"
 
 namespace lockstep {
+
+struct Instruction;  // spec/program/program.hpp
 
 enum class Fairness : std::uint8_t {
   fair,      // deliveries, drains: if enabled for ever, happens

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "checker/litmus/grammar.hpp"
-#include "checker/litmus/kernel_code.hpp"
-#include "checker/litmus/kernel_syntax.hpp"
+#include "checker/language/grammar.hpp"
+#include "checker/language/kernel_code.hpp"
+#include "checker/language/kernel_syntax.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep::litmus {

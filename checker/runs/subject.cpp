@@ -1,5 +1,5 @@
 // Names of subjects, and building their models.
-#include "checker/trace/subject.hpp"
+#include "checker/runs/subject.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 
 namespace lockstep {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "checker/litmus/grammar.hpp"
+#include "checker/language/grammar.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
 

@@ -1,5 +1,5 @@
 // A litmus test as it was written: a program, a question about its final states, and the verdicts that
-// its author expects. parser.hpp makes one from text; runner.hpp answers it.
+// its author expects. parse_litmus makes one from text; checker/litmus/runner.hpp answers it.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 
 namespace lockstep {
 

@@ -3,7 +3,7 @@
 // Values live in registers. What the source computes stays data: a comparison that is used as a value is an
 // arithmetic instruction, and only if, while, && and || that guard an access become branches. Intermediate
 // values take temporaries, which are used again as soon as they are free.
-#include "checker/litmus/kernel_code.hpp"
+#include "checker/language/kernel_code.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "checker/litmus/test.hpp"
+#include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "spec/program/values.hpp"
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/litmus/test.hpp"
-#include "checker/litmus/text.hpp"
+#include "checker/language/test.hpp"
+#include "checker/language/text.hpp"
 
 namespace lockstep::litmus {
 

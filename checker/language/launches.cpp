@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "checker/litmus/grammar.hpp"
+#include "checker/language/grammar.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep::litmus {

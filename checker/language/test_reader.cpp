@@ -1,5 +1,5 @@
 // The head, the initial state and the question of a litmus test, in whatever dialect.
-#include "checker/litmus/test_reader.hpp"
+#include "checker/language/test_reader.hpp"
 
 #include <algorithm>
 #include <array>

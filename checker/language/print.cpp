@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <string>
 
-#include "checker/litmus/test.hpp"
-#include "checker/litmus/text.hpp"
+#include "checker/language/test.hpp"
+#include "checker/language/text.hpp"
 #include "checker/support/tags.hpp"
 
 namespace lockstep {

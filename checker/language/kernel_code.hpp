@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "checker/litmus/kernel_syntax.hpp"
-#include "checker/litmus/text.hpp"
+#include "checker/language/kernel_syntax.hpp"
+#include "checker/language/text.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep::litmus {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "checker/litmus/grammar.hpp"
+#include "checker/language/grammar.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "checker/litmus/text.hpp"
+#include "checker/language/text.hpp"
 
 namespace lockstep::litmus {
 

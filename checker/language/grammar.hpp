@@ -10,7 +10,7 @@
 #include <string_view>
 #include <tao/pegtl.hpp>
 
-#include "checker/litmus/test_reader.hpp"
+#include "checker/language/test_reader.hpp"
 
 namespace lockstep::litmus {
 

@@ -1,11 +1,12 @@
 // Finds litmus files and reads them; one that cannot be read costs none of the others.
+#include "checker/language/read_tests.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
-#include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {

@@ -1,5 +1,5 @@
 // Words, numbers and characters of a litmus test's text.
-#include "checker/litmus/text.hpp"
+#include "checker/language/text.hpp"
 
 #include <algorithm>
 #include <charconv>

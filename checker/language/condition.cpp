@@ -1,5 +1,5 @@
 // Evaluates formulas on outcomes, and counts.
-#include "checker/litmus/condition.hpp"
+#include "checker/language/condition.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Counts firings by system and name of rule.
-#include "checker/check/coverage.hpp"
+#include "checker/runs/coverage.hpp"
 
 #include <fmt/format.h>
 

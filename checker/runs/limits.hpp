@@ -1,0 +1,49 @@
+// What bounds a run, and how one ends: with an answer, at a limit, or not made at all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "spec/program/program.hpp"
+
+namespace lockstep {
+
+enum class RunStatus : std::uint8_t {
+  complete,  // every reachable state was visited
+  deadlock,  // what the system or the program does wrong: there is a trace
+  assertion,
+  broken,       // a rule does what its types do not allow
+  out_of_time,  // limits: what was seen is not all
+  out_of_memory,
+  interrupted,
+  error,  // the run could not be made: see its message
+};
+constexpr bool failed(RunStatus status) {
+  return status == RunStatus::deadlock || status == RunStatus::assertion || status == RunStatus::broken;
+}
+constexpr bool inconclusive(RunStatus status) {
+  return status == RunStatus::out_of_time || status == RunStatus::out_of_memory ||
+         status == RunStatus::interrupted;
+}
+std::string_view word(RunStatus status);  // "out of time"
+
+struct RunLimits {
+  unsigned threads = 1;
+  std::size_t memory = 0;             // bytes; 0: none
+  std::chrono::milliseconds time{0};  // 0: none
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// What an exception that ended a run means: a status and a message. Rethrows what is none of ours.
+struct RunError {
+  RunStatus status = RunStatus::error;
+  std::string message;
+};
+RunError describe_error(const std::exception_ptr& error, const Program& program);
+
+}  // namespace lockstep

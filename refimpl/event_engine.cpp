@@ -1,0 +1,730 @@
+// How an event engine runs: what is looked at when, and what follows from a firing.
+#include "refimpl/event_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/describe.hpp>
+#include <set>
+#include <tuple>
+
+namespace lockstep {
+
+SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64_t limit) {
+  const std::uint64_t until = limit > ~std::uint64_t{0} - firings_ ? ~std::uint64_t{0} : firings_ + limit;
+  std::uint64_t next_check = firings_ + 4096;
+  while (!wheel_.empty()) {
+    const timed::Event event = wheel_.pop();
+    journal_.now = wheel_.now();
+    if (event.family == timed::Event::service) {
+      serve(event.a);
+    } else if (event.family == timed::Event::memory) {
+      advance_memory(event.a);
+    } else {
+      attempt(event);
+    }
+    if (firings_ >= until) return SimulationEnd::limit;
+    if (firings_ >= next_check) {
+      next_check = firings_ + 4096;
+      if (interrupted != nullptr && interrupted->load(std::memory_order_relaxed))
+        return SimulationEnd::interrupted;
+    }
+  }
+  return end();
+}
+
+std::string EventEngine::waiting_threads() const {
+  std::string text;
+  int named = 0;
+  int waiting = 0;
+  for (std::size_t t = 0; t < threads_count(); ++t) {
+    if (status_of(static_cast<std::uint32_t>(t)).ended) continue;
+    ++waiting;
+    if (named++ < 4) {
+      text += fmt::format("{}{} at instruction {}", text.empty() ? "" : ", ", program().threads[t].name,
+                          place_of(static_cast<std::uint32_t>(t)));
+    }
+  }
+  return waiting > named ? text + fmt::format(" and {} more", waiting - named) : text;
+}
+
+SimulationEnd EventEngine::end() const {
+  bool ended = true;
+  for (std::size_t t = 0; t < threads_count(); ++t) {
+    const ThreadStatus status = status_of(static_cast<std::uint32_t>(t));
+    if (status.failed) return SimulationEnd::failed;
+    ended &= status.ended;
+  }
+  return ended && drained() ? SimulationEnd::finished : SimulationEnd::stuck;
+}
+
+// ---- the rules of one family ------------------------------------------------------------------------------
+
+EventEngine::RuleInfo& EventEngine::info(const Family& family, std::uint16_t rule, std::uint32_t thread) {
+  if (rule < first_case) return rules_[static_cast<std::size_t>(family.rules[rule])];
+  const auto& code = program().threads[thread].code;
+  const std::size_t pc = place_of(thread);
+  const auto opcode = pc < code.size() ? code[pc].opcode : Opcode::move;
+  const int index = cases_of(opcode)[rule - first_case];
+  return rules_[static_cast<std::size_t>(std::max(index, 0))];
+}
+
+void EventEngine::consider_family(std::uint16_t f, Parameters at, std::uint64_t mask) {
+  if (f == threads_family_) {
+    if (const std::uint64_t cases = mask >> first_case << first_case; cases != 0) {
+      const std::uint16_t behind = consider_cases(at, cases);
+      // Rules that this instruction does not have come back when the thread moves on.
+      if (behind < 64) own_[context_key_ + at.a * context_keys_] |= cases >> behind << behind;
+      mask &= ~(~std::uint64_t{0} << first_case);
+    }
+  }
+  const std::array members{at.a, at.b};
+  for (; mask != 0; mask &= mask - 1) {
+    const auto n = static_cast<std::uint16_t>(std::countr_zero(mask));
+    if (n >= families_[f].listed_rules.size()) return;
+    begin_guard();
+    // Of an empty queue the head is a default message: it tells which message a rule waits for.
+    judge(f, at, n, families_[f].listed_rules[n]->guard(state_of_rules_, members.data()));
+  }
+}
+
+bool EventEngine::fire_family(std::uint16_t f, Parameters at, std::uint16_t rule) {
+  if (f == threads_family_ && rule >= first_case) {
+    const CaseFired outcome = fire_case(at, rule);
+    if (!outcome.exists) own_[context_key_ + at.a * context_keys_] |= std::uint64_t{1} << rule;
+    return outcome.fired;
+  }
+  const RuleOf& value = *families_[f].listed_rules[rule];
+  const std::array members{at.a, at.b};
+  if (!may_fire(f, at, rule, [&] { return value.guard(state_of_rules_, members.data()); })) return false;
+  value.action(state_of_rules_, members.data());
+  return true;
+}
+
+// ---- guards ----------------------------------------------------------------------------------------------
+
+timed::MainMemory::Port EventEngine::port_of(const Family& family, Parameters at) {
+  return family.first_port +
+         (family.listed ? static_cast<timed::MainMemory::Port>(instance_of(family, at)) : 0);
+}
+
+void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on) {
+  Family& family = families_[f];
+  std::uint32_t epoch = 0;
+  const std::size_t instance = instance_of(family, at);
+  if (family.listed) epoch = ++family.parked[instance * 64 + rule].epoch;
+  const auto watch = [&](Key key) {
+    if (family.listed && owners_[key].family == f && owners_[key].instance == instance) {
+      own_[key] |= std::uint64_t{1} << rule;
+      return;
+    }
+    Watch& w = watch_of(key);
+    if (w.room != nullptr && !family.listed) {
+      w.replacements.push_back({f, rule, at.a, at.b, 0});
+      return;
+    }
+    if (w.others.size() >= w.limit) compact(w);
+    w.others.push_back({f, rule, at.a, at.b, epoch});
+  };
+  const std::uint32_t rows = timed::rows_of(rests_on);
+  if (rows > timed::Reads::capacity) {
+    watch(timed::any_key);
+    return;
+  }
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const Key key = timed::reads.key(i, rests_on);
+    // Rows that make an instance over blocks a candidate need no watch.
+    if (!family.listed && binder_.table_of[key] == candidate_table_[f]) continue;
+    watch(key);
+  }
+}
+
+void EventEngine::compact(Watch& w) {
+  w.others.erase(w.others.begin(), w.others.begin() + w.first);
+  w.first = 0;
+  std::erase_if(w.others, [&](const Watcher& x) {
+    const Family& family = families_[x.family];
+    return family.listed && family.parked[instance_of(family, {x.a, x.b}) * 64 + x.rule].epoch != x.epoch;
+  });
+  if (w.room != nullptr) {
+    w.limit = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * w.others.size()));
+    return;
+  }
+  std::sort(w.others.begin(), w.others.end(), [](const Watcher& x, const Watcher& y) {
+    return std::tie(x.family, x.rule, x.a, x.b) < std::tie(y.family, y.rule, y.a, y.b);
+  });
+  w.others.erase(std::unique(w.others.begin(), w.others.end(),
+                             [](const Watcher& x, const Watcher& y) {
+                               return x.family == y.family && x.rule == y.rule && x.a == y.a && x.b == y.b;
+                             }),
+                 w.others.end());
+  w.limit = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * w.others.size()));
+}
+
+void EventEngine::mark(std::uint16_t f, std::uint32_t instance, std::uint64_t rules) {
+  Family& family = families_[f];
+  rules &= ~family.scheduled[instance];
+  if (rules == 0) return;
+  if (family.dirty[instance] == 0) dirty_.push_back({f, instance});
+  family.dirty[instance] |= rules;
+}
+
+EventEngine::Watch& EventEngine::watch_of(Key key) {
+  if (watch_of_[key] == 0) {
+    watch_of_[key] = static_cast<std::uint32_t>(watches_.size());
+    watches_.emplace_back();
+  }
+  return watches_[watch_of_[key]];
+}
+
+void EventEngine::wake_watch(std::uint32_t number) {
+  if (number == 0) return;
+  Watch& w = watches_[number];
+  for (const Watcher& x : w.replacements) dirty_blocks_.push_back({x.family, x.rule, x.a, x.b});
+  w.replacements.clear();
+  if (w.others.empty()) return;
+  if (w.room != nullptr) {
+    offer_room(number);
+    return;
+  }
+  woken_.clear();
+  woken_.swap(w.others);
+  for (const Watcher& x : woken_) {
+    const Family& family = families_[x.family];
+    if (!family.listed) {
+      dirty_blocks_.push_back({x.family, x.rule, x.a, x.b});
+      continue;
+    }
+    const std::size_t instance = instance_of(family, {x.a, x.b});
+    if (family.parked[instance * 64 + x.rule].epoch != x.epoch) continue;
+    mark(x.family, static_cast<std::uint32_t>(instance), std::uint64_t{1} << x.rule);
+  }
+}
+
+void EventEngine::offer_room(std::uint32_t number) {
+  Watch& w = watches_[number];
+  while (w.first < w.others.size() && w.offers < *w.room) {
+    const Watcher x = w.others[w.first++];
+    Family& family = families_[x.family];
+    const std::size_t instance = instance_of(family, {x.a, x.b});
+    Parked& parked = family.parked[instance * 64 + x.rule];
+    const std::uint64_t bit = std::uint64_t{1} << x.rule;
+    if (parked.epoch != x.epoch || ((family.scheduled[instance] | family.dirty[instance]) & bit) != 0)
+      continue;
+    parked.offer = number;
+    ++w.offers;
+    mark(x.family, static_cast<std::uint32_t>(instance), bit);
+  }
+  if (w.first == w.others.size()) {
+    w.others.clear();
+    w.first = 0;
+  }
+}
+
+void EventEngine::pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule) {
+  Family& family = families_[f];
+  if (!family.listed) return;
+  const std::uint32_t number = std::exchange(family.parked[instance_of(family, at) * 64 + rule].offer, 0);
+  if (number == 0) return;
+  --watches_[number].offers;
+  passed_on_.push_back(number);
+}
+
+void EventEngine::wake(Key key) {
+  if (own_[key] != 0) mark(owners_[key].family, owners_[key].instance, std::exchange(own_[key], 0));
+  wake_watch(watch_of_[key]);
+  wake_watch(watch_of_[binder_.table_of[key]]);
+}
+
+void EventEngine::consider_woken() {
+  do {
+    consider_marked();
+    for (std::size_t i = 0; i < passed_on_.size(); ++i) offer_room(passed_on_[i]);
+    passed_on_.clear();
+  } while (!dirty_.empty() || !dirty_blocks_.empty());
+}
+
+void EventEngine::consider_marked() {
+  for (std::size_t i = 0; i < dirty_.size(); ++i) {
+    const auto [f, instance] = dirty_[i];
+    Family& family = families_[f];
+    const std::uint64_t rules =
+        std::exchange(family.dirty[instance], 0) & ~family.scheduled[instance] & family.fair;
+    if (rules == 0) continue;
+    consider_family(f, parameters_of(family, instance), rules);
+  }
+  dirty_.clear();
+  for (std::size_t i = 0; i < dirty_blocks_.size(); ++i) {
+    const timed::Event e = dirty_blocks_[i];
+    const RuleInfo& rule = rules_[static_cast<std::size_t>(families_[e.family].rules[e.rule])];
+    if (rule.cache >= 0) {
+      make_room_again(rule.cache, {e.a, e.b});
+    } else if (!scheduled_blocks_.contains(packed(e))) {
+      consider_family(e.family, {e.a, e.b}, std::uint64_t{1} << e.rule);
+    }
+  }
+  dirty_blocks_.clear();
+}
+
+EventEngine::Parameters EventEngine::parameters_of(const Family& family, std::size_t instance) {
+  if (family.extents.size() < 2) return {static_cast<std::uint32_t>(instance), 0};
+  return {static_cast<std::uint32_t>(instance / family.extents[1]),
+          static_cast<std::uint32_t>(instance % family.extents[1])};
+}
+
+std::uint64_t EventEngine::packed(const timed::Event& e) {
+  return (std::uint64_t{e.family} << 58) ^ (std::uint64_t{e.rule} << 52) ^ (std::uint64_t{e.a} << 32) ^ e.b;
+}
+
+// ---- time ------------------------------------------------------------------------------------------------
+
+std::size_t EventEngine::place(const Family& family, Per per, Parameters at) const {
+  if (per == Per::system) return 0;
+  const auto& places = family.places[static_cast<std::size_t>(per)];
+  return family.listed ? places[instance_of(family, at)] : places[at.a];
+}
+
+std::size_t EventEngine::unit_of(const Family& family, const RuleInfo& rule, Parameters at) const {
+  const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(rule.unit)];
+  return kind.first + place(family, kind.per, at);
+}
+
+void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival) {
+  Family& family = families_[f];
+  const RuleInfo& r = info(family, rule, at.a);
+  const timed::Event event{f, rule, at.a, at.b};
+  if (family.listed) {
+    family.scheduled[instance_of(family, at)] |= std::uint64_t{1} << rule;
+  } else {
+    scheduled_blocks_.insert(packed(event));
+  }
+  // Who has waited for room has been looked up long since.
+  const bool offered = family.listed && family.parked[instance_of(family, at) * 64 + rule].offer != 0;
+  const bool news = r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit;
+  if (news && cause_wait_ != no_wait) {
+    Wait& wait = waits_[cause_wait_];
+    wait.done = std::max(wait.done, cause_done_);
+    wait.news.push_back({event, cause_unit_, arrival, offered});
+    return;
+  }
+  Tick due = journal_.now;
+  if (news)
+    due = std::max(due, news_arrives(family, r, at, cause_unit_, std::max(journal_.now, cause_done_)));
+  due_at(event, r, due, arrival, offered);
+}
+
+timed::Tick EventEngine::news_arrives(const Family& family, const RuleInfo& r, Parameters at, int from,
+                                      Tick leaves) {
+  Path& path = paths_[static_cast<std::size_t>(from)][static_cast<std::size_t>(r.unit)];
+  if (path.links.empty()) return leaves;
+  const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
+  return path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind);
+}
+
+void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered) {
+  if (arrival > 0) {
+    due = std::max(due, arrival + r.latency);
+  } else if (!offered) {
+    due += r.latency;
+  }
+  if (options_.jitter > 0)
+    due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
+  wheel_.push(due, event);
+}
+
+void EventEngine::attempt(const timed::Event& event) {
+  const Family& family = families_[event.family];
+  const Parameters at{event.a, event.b};
+  RuleInfo& r = info(family, event.rule, event.a);
+  const std::size_t u = unit_of(family, r, at);
+  Unit& unit = units_[u];
+  if (r.occupancy == 0) {
+    fire(event, r);
+  } else if (unit.free_at > journal_.now || !unit.queue.empty() || unit.stalls > 0) {
+    unit.queue.emplace_back(event, journal_.now);
+    call_service(u);
+  } else {
+    take_turn(unit, event, r);
+  }
+}
+
+bool EventEngine::take_turn(Unit& unit, const timed::Event& event, RuleInfo& r) {
+  if (r.sends && !may_send(event)) return false;
+  const Tick occupancy = r.occupancy;
+  if (!fire(event, r)) return false;
+  unit.free_at = std::max(unit.free_at, journal_.now) + occupancy;
+  return true;
+}
+
+bool EventEngine::may_send(const timed::Event& event) {
+  const timed::MainMemory::Port port = port_of(families_[event.family], {event.a, event.b});
+  const Tick free = main_memory_.accepts_at(port);
+  if (free <= journal_.now) return true;
+  if (free == timed::MainMemory::later) {
+    held_[port].emplace_back(event, journal_.now);
+  } else {
+    memory_stalled_ += free - journal_.now;
+    wheel_.push(free, event);
+  }
+  return false;
+}
+
+void EventEngine::call_service(std::size_t u) {
+  Unit& unit = units_[u];
+  if (unit.service_due || unit.stalls > 0 || unit.queue.empty()) return;
+  unit.service_due = true;
+  wheel_.push(std::max(unit.free_at, journal_.now),
+              {timed::Event::service, 0, static_cast<std::uint32_t>(u), 0});
+}
+
+void EventEngine::serve(std::size_t u) {
+  Unit& unit = units_[u];
+  unit.service_due = false;
+  while (!unit.queue.empty() && unit.stalls == 0 && unit.free_at <= journal_.now) {
+    const auto [event, since] = unit.queue.front();
+    unit.queue.pop_front();
+    RuleInfo& r = info(families_[event.family], event.rule, event.a);
+    if (take_turn(unit, event, r)) r.waited += journal_.now - since;
+  }
+  call_service(u);
+}
+
+// ---- firing ----------------------------------------------------------------------------------------------
+
+bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
+  Family& family = families_[event.family];
+  const Parameters at{event.a, event.b};
+  if (family.listed) {
+    family.scheduled[instance_of(family, at)] &= ~(std::uint64_t{1} << event.rule);
+  } else {
+    scheduled_blocks_.erase(packed(event));
+  }
+  if (!fire_family(event.family, at, event.rule)) {
+    if (!passed_on_.empty()) consider_woken();
+    return false;
+  }
+  // It may be enabled again at once.
+  if (family.listed) {
+    mark(event.family, static_cast<std::uint32_t>(instance_of(family, at)), std::uint64_t{1} << event.rule);
+  } else {
+    dirty_blocks_.push_back(event);
+  }
+  fired(r);
+  if (event.rule >= first_case) note_operation(event.a);
+  port_ = port_of(family, at);
+  settle(r);
+  while (!overfull_.empty()) {
+    const auto [cache, set] = overfull_.back();
+    overfull_.pop_back();
+    make_room(cache, set);
+  }
+  cause_unit_ = r.unit;
+  consider_woken();
+  cause_unit_ = -1;
+  cause_wait_ = no_wait;
+  return true;
+}
+
+void EventEngine::fired(RuleInfo& r) {
+  ++r.firings;
+  ++firings_;
+  if (r.hit >= 0) ++levels_[static_cast<std::size_t>(r.hit)].hits;
+  if (r.miss >= 0) ++levels_[static_cast<std::size_t>(r.miss)].misses;
+  if (on_firing) on_firing();
+}
+
+void EventEngine::settle(const RuleInfo& r) {
+  cause_done_ = journal_.now;
+  for (std::size_t i = 0; i < journal_.rows.size(); ++i) {
+    const auto [table, slot] = journal_.rows[i];
+    const auto change = table->settle(slot);
+    if (table->number < 0) continue;
+    OfTable& use = of_table_[static_cast<std::size_t>(table->number)];
+    const std::uint32_t* const at = table->coordinates(slot);
+    if (use.cache >= 0 && change != timed::TableBase::Change::none) line_changed(use, slot, at, change, r);
+    if (use.is_memory && r.memory != MemoryUse::none)
+      access_memory(r, at[use.block_place], table->accesses(slot));
+    for (const auto& [family, rules] : use.candidates) {
+      for (std::uint64_t rest = rules; rest != 0; rest &= rest - 1) {
+        dirty_blocks_.push_back({family, static_cast<std::uint16_t>(std::countr_zero(rest)), at[0],
+                                 families_[family].extents.size() == 2 ? at[1] : 0});
+      }
+    }
+  }
+  for (std::size_t i = 0; i < journal_.keys.size(); ++i) wake(journal_.keys[i]);
+  wake_watch(watch_of_[timed::any_key]);
+  journal_.clear();
+}
+
+void EventEngine::access_memory(const RuleInfo& r, std::uint32_t block, unsigned accesses) {
+  if (r.memory != MemoryUse::write) read_memory(block);
+  // Words are written one by one, each an access to the row.
+  const unsigned words = r.memory == MemoryUse::read_write ? 1 : accesses;
+  if (r.memory != MemoryUse::read) {
+    main_memory_.write(journal_.now, port_, block,
+                       std::min(description_.block_bytes, words * timed::word_bytes));
+  }
+  call_memory();
+}
+
+void EventEngine::read_memory(std::uint32_t block) {
+  // A replacement's own read is not what the firing that caused it waits for.
+  if (replacing_) {
+    main_memory_.read(journal_.now, port_, block, timed::MainMemory::nobody);
+    return;
+  }
+  const timed::MainMemory::Token token = cause_wait_ != no_wait ? cause_wait_ : free_wait();
+  const Tick there = main_memory_.read(journal_.now, port_, block, token);
+  if (there == timed::MainMemory::later) {
+    if (cause_wait_ == no_wait) free_waits_.pop_back();
+    cause_wait_ = token;
+    ++waits_[token].outstanding;
+  } else {
+    cause_done_ = std::max(cause_done_, there);
+  }
+}
+
+std::uint32_t EventEngine::free_wait() {
+  if (free_waits_.empty()) {
+    free_waits_.push_back(static_cast<std::uint32_t>(waits_.size()));
+    waits_.emplace_back();
+  }
+  return free_waits_.back();
+}
+
+void EventEngine::call_memory() {
+  for (const auto& [at, channel] : main_memory_.calls) {
+    wheel_.push(at, {timed::Event::memory, 0, channel, 0});
+  }
+  main_memory_.calls.clear();
+}
+
+void EventEngine::advance_memory(std::uint32_t channel) {
+  main_memory_.advance(journal_.now, channel);
+  for (const auto& [token, at] : main_memory_.answers) {
+    Wait& wait = waits_[token];
+    wait.done = std::max(wait.done, at);
+    if (--wait.outstanding == 0) answer(token);
+  }
+  main_memory_.answers.clear();
+  for (const timed::MainMemory::Port port : main_memory_.released) {
+    for (const auto& [event, since] : held_[port]) {
+      memory_stalled_ += journal_.now - since;
+      wheel_.push(journal_.now, event);
+    }
+    held_[port].clear();
+  }
+  main_memory_.released.clear();
+  call_memory();
+}
+
+void EventEngine::answer(std::uint32_t token) {
+  Wait& wait = waits_[token];
+  for (const News& news : wait.news) {
+    const Family& family = families_[news.event.family];
+    const Parameters at{news.event.a, news.event.b};
+    const RuleInfo& r = info(family, news.event.rule, news.event.a);
+    const Tick leaves = std::max(journal_.now, wait.done);
+    due_at(news.event, r, news_arrives(family, r, at, news.from, leaves), news.arrival, news.offered);
+  }
+  wait.news.clear();
+  wait.done = 0;
+  free_waits_.push_back(token);
+}
+
+void EventEngine::note_operation(std::uint32_t t) {
+  const ThreadStatus status = status_of(t);
+  if (status.pending) {
+    issued_[t] = journal_.now + 1;
+    return;
+  }
+  if (issued_[t] == 0) return;
+  auto& operation = operations_[static_cast<std::size_t>(status.operation)];
+  ++operation.first;
+  operation.second += journal_.now + 1 - issued_[t];
+  issued_[t] = 0;
+  if (status.ended) last_end_ = journal_.now;
+}
+
+// ---- caches ----------------------------------------------------------------------------------------------
+
+std::size_t EventEngine::set_of(const Cache& cache, const std::uint32_t* at) const {
+  const std::size_t unit = cache.extents.size() == 2 ? at[0] : 0;
+  return unit * cache.sets + cache.index.member(at[cache.extents.size() - 1]);
+}
+
+void EventEngine::line_changed(const OfTable& use, std::uint32_t slot, const std::uint32_t* at,
+                               timed::TableBase::Change change, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(use.cache)];
+  const std::size_t set = set_of(cache, at);
+  auto& lines = cache.lines[set];
+  if (change == timed::TableBase::Change::inserted) {
+    ++cache.installed;
+    lines.push_back(slot);
+    if (lines.size() > cache.ways) overfull_.push_back({use.cache, set});
+    return;
+  }
+  const auto found = std::find(lines.begin(), lines.end(), slot);
+  *found = lines.back();
+  lines.pop_back();
+  if (r.cache == use.cache) {
+    ++cache.replaced;
+  } else {
+    ++cache.dropped;
+    if (r.carries) ++lines_invalidated_;
+  }
+  if (cache.stalled_since[set] != 0 && lines.size() <= cache.ways) end_stall(cache, set);
+}
+
+void EventEngine::make_room(int c, std::size_t set) {
+  Cache& cache = caches_[static_cast<std::size_t>(c)];
+  while (cache.lines[set].size() > cache.ways) {
+    std::vector<std::uint32_t>& victims = victims_;
+    victims = cache.lines[set];
+    const auto older = [&](std::uint32_t x, std::uint32_t y) {
+      return cache.table->used(x) < cache.table->used(y);
+    };
+    if (cache.random) {
+      std::shuffle(victims.begin(), victims.end(), random_);
+    } else {
+      std::iter_swap(victims.begin(), std::min_element(victims.begin(), victims.end(), older));
+    }
+    Family& family = families_[cache.family];
+    RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[cache.rule])];
+    bool done = false;
+    for (std::size_t i = 0; i < victims.size() && !done; ++i) {
+      if (i == 1 && !cache.random) std::stable_sort(victims.begin() + 1, victims.end(), older);
+      const std::uint32_t* const at = cache.table->coordinates(victims[i]);
+      const Parameters victim{at[0], cache.extents.size() == 2 ? at[1] : 0};
+      done = fire_family(cache.family, victim, cache.rule);
+    }
+    if (!done) {
+      begin_stall(cache, set);
+      return;
+    }
+    fired(r);
+    settle_replacement(r);
+  }
+}
+
+void EventEngine::settle_replacement(const RuleInfo& r) {
+  const Tick done = cause_done_;
+  replacing_ = true;
+  settle(r);
+  replacing_ = false;
+  cause_done_ = done;
+}
+
+void EventEngine::make_room_again(int c, Parameters at) {
+  Cache& cache = caches_[static_cast<std::size_t>(c)];
+  const std::uint32_t where[2] = {at.a, at.b};
+  const std::size_t set = set_of(cache, where);
+  if (cache.lines[set].size() > cache.ways) make_room(c, set);
+}
+
+EventEngine::Unit& EventEngine::unit_of_set(const Cache& cache, std::size_t set) {
+  const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(cache.unit)];
+  return units_[kind.first + (kind.count > 1 ? set / cache.sets : 0)];
+}
+
+void EventEngine::begin_stall(Cache& cache, std::size_t set) {
+  if (cache.stalled_since[set] != 0) return;
+  cache.stalled_since[set] = journal_.now + 1;
+  ++unit_of_set(cache, set).stalls;
+}
+
+void EventEngine::end_stall(Cache& cache, std::size_t set) {
+  cache.stalled += journal_.now + 1 - std::exchange(cache.stalled_since[set], 0);
+  Unit& unit = unit_of_set(cache, set);
+  --unit.stalls;
+  call_service(static_cast<std::size_t>(&unit - units_.data()));
+}
+
+// ---- what was counted
+// ---------------------------------------------------------------------------------------
+
+Statistics EventEngine::statistics() const {
+  const auto cycles = [](Tick t) {
+    return static_cast<double>(t) / static_cast<double>(timed::ticks_per_cycle);
+  };
+  Statistics s;
+  s.system = system_;
+  if (options_.variant != "default") s.system += "/" + options_.variant;
+  s.cycles = cycles(last_end_ == 0 ? journal_.now : last_end_);
+  s.drained = cycles(journal_.now);
+  s.firings = firings_;
+  s.lines_invalidated = lines_invalidated_;
+  for (std::size_t i = 0; i < level_names_.size(); ++i) s.levels[level_names_[i]] = levels_[i];
+  for (const Cache& c : caches_) {
+    s.caches.push_back({c.table_name, c.installed, c.replaced, c.dropped, cycles(c.stalled)});
+  }
+  for (const auto& [queue, traffic, first] : link_levels_) {
+    Tick full = 0;
+    for (std::size_t i = 0; i < queue->places.size(); ++i) full += links_[first + i].full;
+    s.full[queue->name.substr(queue->name.rfind('.') + 1)] = cycles(full);
+    for (std::size_t kind = 0; kind < traffic.size(); ++kind) {
+      if (traffic[kind].messages == 0) continue;
+      s.messages.push_back(
+          {queue->name.substr(queue->name.rfind('.') + 1),
+           kind < queue->kind_names.size() ? std::string(queue->kind_names[kind]) : "message",
+           traffic[kind].messages, traffic[kind].bytes});
+    }
+  }
+  for (const auto& row : paths_) {
+    for (const Path& path : row) {
+      if (!path.traffic) continue;
+      for (std::size_t kind = 0; kind < path.traffic->size(); ++kind) {
+        const auto& t = (*path.traffic)[kind];
+        if (t.messages > 0) s.messages.push_back({path.name, carried_kinds_[kind], t.messages, t.bytes});
+      }
+    }
+  }
+  for (const RuleInfo& r : rules_) {
+    s.rules.push_back({r.name, r.unit_name, r.firings, cycles(r.waited)});
+    s.unit_waits[r.unit_name] += cycles(r.waited);
+  }
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    s.operations.push_back({boost::describe::enum_to_string(static_cast<Operation>(i), "?"),
+                            operations_[i].first, cycles(operations_[i].second)});
+  }
+  s.memory = main_memory_.statistics(journal_.now);
+  s.memory.stalled = cycles(memory_stalled_);
+  return s;
+}
+
+std::vector<std::string> EventEngine::overlooked() {
+  std::vector<timed::Event> enabled;
+  probing_ = &enabled;
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    Family& family = families_[f];
+    const std::uint64_t rules = family.fair;
+    std::size_t instances = 1;
+    for (const std::uint32_t e : family.extents) instances *= e;
+    for (std::size_t i = 0; i < instances; ++i) {
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+    }
+  }
+  probing_ = nullptr;
+  // Those who wait for room while it is on offer to others have their turn when an offer is passed on.
+  std::set<std::array<std::uint32_t, 3>> in_line;
+  for (const Watch& w : watches_) {
+    if (w.room == nullptr || w.offers == 0) continue;
+    for (std::size_t i = w.first; i < w.others.size(); ++i) {
+      const Watcher& x = w.others[i];
+      in_line.insert({x.family * 64U + x.rule, x.a, x.b});
+    }
+  }
+  std::vector<std::string> missed;
+  for (const timed::Event& e : enabled) {
+    const Family& family = families_[e.family];
+    if (in_line.contains({e.family * 64U + e.rule, e.a, e.b})) continue;
+    const bool known = family.listed
+                           ? ((family.scheduled[instance_of(family, {e.a, e.b})] >> e.rule) & 1U) != 0
+                           : scheduled_blocks_.contains(packed(e));
+    if (!known) missed.push_back(fmt::format("{} ({}, {})", info(family, e.rule, e.a).name, e.a, e.b));
+  }
+  return missed;
+}
+
+}  // namespace lockstep

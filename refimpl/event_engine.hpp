@@ -1,0 +1,475 @@
+// The discrete-event engine. Every change of protocol state is the firing of a rule of spec/, whose guard has
+// been evaluated just before; the engine decides when, never what. It knows no protocol: which unit performs
+// a rule is said by the rule, how long that takes by the machine file. Hence it is compiled once; what a
+// protocol adds is in engine.hpp.
+//
+// A rule with its parameters is an instance. An instance that is found disabled is parked on the rows that
+// its guard's value rests on (reads.hpp) and looked at again when one of them has been written. One that is
+// found enabled is due after the rule's latency, and then waits for a turn of its unit; when the turn comes
+// its guard is evaluated again, and either it fires or it is parked. Instances over blocks are too many to be
+// listed: such a rule has to be disabled on rows that are absent, and its instances are looked at when their
+// rows are written.
+//
+// Replacements are optional rules. The machine file names the one that makes room in each cache; when a
+// firing has filled a set beyond its ways, the engine fires it for the first victim, in the policy's order,
+// for which it is enabled, and the unit stalls while there is none.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/systems/registry.hpp"
+#include "refimpl/main_memory.hpp"
+#include "refimpl/simulator.hpp"
+#include "refimpl/timed.hpp"
+#include "refimpl/wheel.hpp"
+#include "spec/kernel/rules.hpp"
+#include "spec/program/port.hpp"
+
+namespace lockstep {
+
+class EventEngine : public Simulator {
+ public:
+  SimulationEnd run(const std::atomic<bool>* interrupted, std::uint64_t limit) override;
+  [[nodiscard]] Statistics statistics() const override;
+  [[nodiscard]] std::string waiting_threads() const override;
+
+  [[nodiscard]] std::uint64_t firings() const { return firings_; }
+  // Called after every firing, replacements included.
+  std::function<void()> on_firing;
+
+  // Every enabled instance of a fair rule, found by evaluating all guards, that the engine does not know to
+  // be enabled. Empty unless the engine is wrong; for tests at small sizes.
+  [[nodiscard]] std::vector<std::string> overlooked();
+
+ protected:
+  using RuleOf = RuleValue<timed::Erased>;
+  using Bool = timed::Bool;
+  using Tick = timed::Tick;
+  using Key = timed::Key;
+
+  static constexpr std::uint16_t first_case = 60;  // rules of a thread's instruction, above those of memory
+
+  struct Parameters {
+    std::uint32_t a = 0;
+    std::uint32_t b = 0;
+  };
+  // Who sits where, by thread or by CU.
+  struct Seats {
+    std::vector<std::uint32_t> cu_of;  // of a host thread 0, and its work-group likewise
+    std::vector<std::uint32_t> work_group_of;
+    std::vector<std::uint32_t> agent_of;
+    std::vector<char> is_host;
+  };
+  // What a thread does at its port.
+  struct ThreadStatus {
+    bool ended = false;
+    bool failed = false;  // an assertion
+    bool pending = false;
+    Operation operation = Operation::load;
+  };
+  // What came of firing a rule of a thread's instruction.
+  struct CaseFired {
+    bool fired = false;
+    bool exists = true;  // the instruction has such a rule
+  };
+
+  // Throws BadInput on options and machines that do not fit the system or the workload.
+  EventEngine(const Workload& workload, const MachineDescription& machine, const SimulationOptions& options,
+              const SystemEntry& system);
+
+  // ---- what a protocol adds ------------------------------------------------------------------------------
+
+  // Where a thread is in its code, and what it does there.
+  [[nodiscard]] virtual std::size_t place_of(std::uint32_t thread) const = 0;
+  [[nodiscard]] virtual ThreadStatus status_of(std::uint32_t thread) const = 0;
+  // Judges those rules of a thread's instruction that the mask names, where the thread is. Returns one more
+  // than the last of all rules that the instruction has.
+  virtual std::uint16_t consider_cases(Parameters at, std::uint64_t mask) = 0;
+  // Fires one of them if its guard holds.
+  virtual CaseFired fire_case(Parameters at, std::uint16_t rule) = 0;
+  // Whether all that was under way in memory has come to its end.
+  [[nodiscard]] virtual bool drained() const = 0;
+
+  // ---- for setting up, in this order ---------------------------------------------------------------------
+
+  // The largest block of the program, plus one; throws BadInput where blocks or threads are too small.
+  [[nodiscard]] int blocks_needed() const;
+  // Those of the named queues whose size the machine file or the run's options say.
+  [[nodiscard]] std::map<std::string, int> queue_sizes(const std::vector<std::string>& queues) const;
+  // The rules of memory and work-groups; they and the state, which is bound to `binder_`, live as long as
+  // the engine.
+  void list_rules(const std::vector<RuleOf>& rules, void* state);
+  // The rules that an instruction of this opcode has, each as add_case gives it; negative where there is
+  // none.
+  [[nodiscard]] std::array<int, 4>& cases_of(Opcode opcode) {
+    return program_rules_[static_cast<std::size_t>(opcode)];
+  }
+  int add_case(const Rule& rule);
+  // Gives everything its place and its time.
+  void set_up();
+  // What was written so far is how memory is to begin.
+  void begin();
+
+  // ---- guards --------------------------------------------------------------------------------------------
+
+  void begin_guard() {
+    timed::reads.begin(binder_.table_of.data());
+    if (binder_.has_scalars) timed::reads.note(timed::any_key, nullptr, 0);
+  }
+  [[gnu::always_inline]] void judge(std::uint16_t family, Parameters at, std::uint16_t rule,
+                                    const Bool& enabled) {
+    if (probing_ != nullptr) {
+      timed::reads.end();
+      if (enabled.v) probing_->push_back({family, rule, at.a, at.b});
+      return;
+    }
+    if (enabled.v) {
+      const Tick arrival = timed::reads.not_before();
+      timed::reads.end();
+      schedule(family, at, rule, arrival);
+    } else {
+      park(family, at, rule, enabled.stamp());
+      timed::reads.end();
+      pass_offer(family, at, rule);
+    }
+  }
+  // Whether the guard of an instance that is due holds, as it does nearly always; what it looks at is only
+  // listed where it does not.
+  template <class Enabled>
+  [[gnu::always_inline]] bool may_fire(std::uint16_t family, Parameters at, std::uint16_t rule,
+                                       const Enabled& enabled) {
+    timed::reads.begin_unlisted();
+    const bool holds = enabled().v;
+    timed::reads.end();
+    if (!holds) park_due(family, at, rule, enabled);
+    pass_offer(family, at, rule);
+    return holds;
+  }
+  template <class Enabled>
+  [[gnu::noinline]] void park_due(std::uint16_t family, Parameters at, std::uint16_t rule,
+                                  const Enabled& enabled) {
+    begin_guard();
+    const Bool again = enabled();
+    park(family, at, rule, again.stamp());
+    timed::reads.end();
+  }
+
+  [[nodiscard]] std::size_t threads_count() const { return workload_.program.threads.size(); }
+  [[nodiscard]] const Program& program() const { return workload_.program; }
+  [[nodiscard]] bool has_barriers() const;
+
+  Workload workload_;
+  MachineDescription description_;
+  std::string_view system_;
+  SystemTiming timing_;
+  SimulationOptions options_;
+  int variant_;
+  std::uint64_t fault_bits_;
+  int cus_ = 1;
+  int agents_ = 1;
+  int work_groups_ = 1;
+  Seats seats_;
+  std::uint16_t threads_family_ = 0;
+  timed::Journal journal_;
+  timed::Binder binder_{journal_};
+
+ private:
+  static constexpr std::uint32_t nowhere = ~0U;
+
+  struct Watcher {
+    std::uint16_t family;
+    std::uint16_t rule;
+    std::uint32_t a;
+    std::uint32_t b;
+    std::uint32_t epoch;
+  };
+  // Who waits for a key, besides the rules of the instance whose row it is.
+  struct Watch {
+    std::uint32_t limit = 16;
+    std::vector<Watcher> others;
+    // Of a queue that may be full: how much room it has, to how many waiting instances room has been offered,
+    // and how many of `others` have had their turn.
+    const std::uint32_t* room = nullptr;
+    std::uint32_t offers = 0;
+    std::uint32_t first = 0;
+    std::vector<Watcher> replacements;  // wait for room, too, and go first: a unit may stall for them
+  };
+  struct Owner {
+    std::uint32_t instance = 0;
+    std::uint16_t family = 0xFFFF;
+  };
+  // What the engine knows of one rule of one instance.
+  struct Parked {
+    std::uint32_t epoch = 0;  // watchers from before the last parking are stale
+    std::uint32_t offer = 0;  // the watch whose room it has been offered, or 0
+  };
+
+  struct RuleInfo {
+    std::string name;
+    std::string unit_name;
+    Fairness fairness = Fairness::fair;
+    int unit = 0;
+    int cache = -1;  // that it makes room in
+    Tick latency = 0;
+    Tick occupancy = 0;
+    bool carries = false;
+    std::size_t carried_kind = 0;
+    unsigned carried_bytes = 0;
+    MemoryUse memory = MemoryUse::none;
+    bool sends = false;  // to memory, or may have a cache make room by what does
+    int hit = -1;
+    int miss = -1;
+    std::uint64_t firings = 0;
+    Tick waited = 0;
+  };
+  // All rules with the same parameters.
+  struct Family {
+    std::vector<std::string_view> tags;
+    std::vector<std::uint32_t> extents;
+    bool listed = true;                       // its instances are; false where a parameter is a block
+    std::size_t instances = 0;                // where they are listed
+    timed::MainMemory::Port first_port = 0;   // of its instances; of all, where they are not listed
+    std::vector<int> rules;                   // by number within the family: index into rules_
+    std::vector<const RuleOf*> listed_rules;  // likewise
+    std::uint64_t fair = 0;                   // which of them are
+    std::vector<std::uint64_t> dirty;         // by instance: rules to look at
+    std::vector<std::uint64_t> scheduled;     // by instance: rules known to be enabled
+    std::vector<Parked> parked;               // by instance and rule
+    std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
+  };
+  struct Unit {
+    Tick free_at = 0;
+    int stalls = 0;  // caches that wait for room
+    bool service_due = false;
+    std::deque<std::pair<timed::Event, Tick>> queue;
+  };
+  struct UnitKind {
+    std::string name;
+    Per per = Per::system;
+    double per_cycle = 1;
+    std::size_t first = 0;  // index into units_
+    std::size_t count = 1;
+  };
+  struct Cache {
+    std::string table_name;
+    int unit = -1;
+    int level = -1;
+    timed::Interleave index;  // of blocks over sets
+    std::size_t sets = 1;
+    std::size_t ways = 1;
+    bool random = false;
+    std::uint16_t family = 0;
+    std::uint16_t rule = 0;
+    timed::TableBase* table = nullptr;
+    std::vector<std::uint32_t> extents;
+    std::vector<std::vector<std::uint32_t>> lines;  // by unit and set: slots of the table
+    std::vector<Tick> stalled_since;                // by unit and set; 0: not stalled
+    std::uint64_t installed = 0;
+    std::uint64_t replaced = 0;
+    std::uint64_t dropped = 0;
+    Tick stalled = 0;
+  };
+  struct OfTable {  // what the engine does with a sparse table
+    int cache = -1;
+    bool is_memory = false;
+    std::size_t block_place = 0;
+    std::vector<std::pair<std::uint16_t, std::uint64_t>> candidates;  // families and rules
+  };
+
+  // ---- setting up ----------------------------------------------------------------------------------------
+
+  [[nodiscard]] SystemTiming system_timing() const;
+  // Work-groups go to CUs in turn, those of an agent to its own CUs.
+  void place_threads();
+  std::uint16_t family_of(const std::vector<RuleParameter<timed::Erased>>& parameters);
+
+  int add_rule(const Rule& rule);
+  void set_timing();
+  void set_places(Family& family);
+  void set_links();
+  void set_caches();
+  void set_memory();
+  // A row of a table over the parameters of a family belongs to that instance.
+  void set_owners();
+
+  // Finds, for each rule over blocks, the table whose absent row disables it.
+  void find_candidates();
+  void find_candidates_of(std::uint16_t f, std::uint16_t rule);
+  void start();
+  [[nodiscard]] SimulationEnd end() const;
+
+  [[nodiscard]] RuleInfo& info(const Family& family, std::uint16_t rule, std::uint32_t thread);
+  // Looks at the rules of one instance that the mask names.
+  void consider_family(std::uint16_t f, Parameters at, std::uint64_t mask);
+  // Fires one rule of one instance if its guard holds.
+  bool fire_family(std::uint16_t f, Parameters at, std::uint16_t rule);
+
+  static timed::MainMemory::Port port_of(const Family& family, Parameters at);
+  static std::size_t instance_of(const Family& family, Parameters at) {
+    return family.extents.size() == 2 ? std::size_t{at.a} * family.extents[1] + at.b : at.a;
+  }
+
+  // Waits for a write to one of the rows that the guard rests on.
+  [[gnu::noinline]] void park(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on);
+  // Forgets watchers that have been woken by another row since.
+  void compact(Watch& w);
+
+  void mark(std::uint16_t f, std::uint32_t instance, std::uint64_t rules);
+  Watch& watch_of(Key key);
+  void wake_watch(std::uint32_t number);
+  // Of all who wait for room in a queue, as many are woken as there is room for, in the order in which they
+  // came; whoever has made use of it, or could not, passes the offer on. As long as somebody waits while
+  // there is room, an offer is on its way.
+  void offer_room(std::uint32_t number);
+  [[gnu::noinline]] void pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule);
+  void wake(Key key);
+
+  // Looks at every instance that the last firings may concern.
+  void consider_woken();
+  void consider_marked();
+  static Parameters parameters_of(const Family& family, std::size_t instance);
+  static std::uint64_t packed(const timed::Event& e);
+
+  // ---- time ----------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::size_t place(const Family& family, Per per, Parameters at) const;
+  [[nodiscard]] std::size_t unit_of(const Family& family, const RuleInfo& rule, Parameters at) const;
+
+  [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival);
+  // When news that leaves a unit then is with an instance.
+  Tick news_arrives(const Family& family, const RuleInfo& r, Parameters at, int from, Tick leaves);
+  // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from the
+  // message's arrival on.
+  void due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered);
+
+  // An instance is due: it takes its turn, or waits for one.
+  void attempt(const timed::Event& event);
+  // Returns whether the turn was used.
+  bool take_turn(Unit& unit, const timed::Event& event, RuleInfo& r);
+  // An instance whose port is taken tries again when it is free.
+  [[gnu::noinline]] bool may_send(const timed::Event& event);
+  void call_service(std::size_t u);
+  void serve(std::size_t u);
+
+  // ---- firing --------------------------------------------------------------------------------------------
+
+  bool fire(const timed::Event& event, RuleInfo& r);
+  void fired(RuleInfo& r);
+
+  // Brings caches, memory and the list of who may be concerned up to date with what a firing wrote.
+  void settle(const RuleInfo& r);
+
+  void access_memory(const RuleInfo& r, std::uint32_t block, unsigned accesses);
+  void read_memory(std::uint32_t block);
+  // One that nothing is waited for with; it stays free until something is.
+  std::uint32_t free_wait();
+  void call_memory();
+  void advance_memory(std::uint32_t channel);
+  // All that a firing has asked of memory is there: news of it leaves.
+  void answer(std::uint32_t token);
+
+  // Loads, stores and the like are timed from issue to completion.
+  void note_operation(std::uint32_t t);
+
+  // ---- caches --------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::size_t set_of(const Cache& cache, const std::uint32_t* at) const;
+  void line_changed(const OfTable& use, std::uint32_t slot, const std::uint32_t* at,
+                    timed::TableBase::Change change, const RuleInfo& r);
+
+  // Fires the replacement of the first victim that may go, in the policy's order, until the set fits.
+  void make_room(int c, std::size_t set);
+  // A replacement's own memory access is not what the firing that caused it waits for.
+  void settle_replacement(const RuleInfo& r);
+  void make_room_again(int c, Parameters at);
+  [[nodiscard]] Unit& unit_of_set(const Cache& cache, std::size_t set);
+  void begin_stall(Cache& cache, std::size_t set);
+  void end_stall(Cache& cache, std::size_t set);
+
+  // News of a firing that leaves when what the firing has asked of memory is there.
+  struct News {
+    timed::Event event;
+    int from;  // unit
+    Tick arrival;
+    bool offered;
+  };
+  struct Wait {
+    std::uint32_t outstanding = 0;
+    Tick done = 0;
+    std::vector<News> news;
+  };
+  static constexpr std::uint32_t no_wait = ~0U;
+
+  struct Path {
+    std::string name;
+    std::vector<timed::Link> links;
+    std::unique_ptr<std::vector<timed::Link::Traffic>> traffic;
+  };
+
+  std::mt19937_64 random_;
+  void* state_of_rules_ = nullptr;
+
+  std::vector<RuleInfo> rules_;
+  std::vector<Family> families_;
+  std::array<std::array<int, 4>, 16> program_rules_{};
+  std::vector<UnitKind> unit_kinds_;
+  std::vector<Unit> units_;
+  std::vector<std::vector<Path>> paths_;  // from, to
+  std::vector<std::string> carried_kinds_;
+  std::deque<timed::Link> links_;
+  struct LinkLevel {
+    const timed::QueueInfo* queue;
+    std::vector<timed::Link::Traffic> traffic;
+    std::size_t first;  // index into links_
+  };
+  std::deque<LinkLevel> link_levels_;
+  std::vector<Cache> caches_;
+  std::vector<OfTable> of_table_;
+  std::vector<std::string> level_names_;
+  std::vector<Statistics::Level> levels_;
+  timed::MainMemory main_memory_;
+  std::vector<Wait> waits_;
+  std::vector<std::uint32_t> free_waits_;
+  std::vector<std::vector<std::pair<timed::Event, Tick>>> held_;  // by port: since when it waits for it
+
+  std::vector<std::uint64_t> own_;       // by key: rules of the owner that wait for it
+  std::vector<Owner> owners_;            // by key: the instance whose row it is
+  std::vector<std::uint32_t> watch_of_;  // by key: index into watches_, 0 where nobody else has waited
+  std::deque<Watch> watches_;
+  std::vector<Watcher> woken_;
+  std::vector<std::uint32_t> passed_on_;
+  std::vector<Key> candidate_table_;  // by family
+  Key context_key_ = 0;               // of the first thread's context
+  Key context_keys_ = 1;
+  std::vector<std::pair<std::uint16_t, std::uint32_t>> dirty_;
+  std::vector<timed::Event> dirty_blocks_;
+  boost::unordered_flat_set<std::uint64_t> scheduled_blocks_;
+  std::vector<std::pair<int, std::size_t>> overfull_;
+  std::vector<std::uint32_t> victims_;
+  std::vector<timed::Event>* probing_ = nullptr;
+
+  timed::Wheel wheel_;
+  int cause_unit_ = -1;                 // of the firing whose consequences are being looked at
+  Tick cause_done_ = 0;                 // when what it asked of memory is there
+  std::uint32_t cause_wait_ = no_wait;  // or who will be told
+  timed::MainMemory::Port port_ = 0;    // of that firing
+  bool replacing_ = false;
+  std::uint64_t firings_ = 0;
+  std::uint64_t lines_invalidated_ = 0;
+  Tick last_end_ = 0;
+  Tick memory_stalled_ = 0;
+  std::vector<Tick> issued_;  // by thread: when its operation was issued, plus one
+  std::array<std::pair<std::uint64_t, Tick>, 4> operations_{};
+};
+
+}  // namespace lockstep

@@ -1,0 +1,539 @@
+// How an event engine comes to be: the machine file, the program and the rules put together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "checker/support/diagnostic.hpp"
+#include "refimpl/event_engine.hpp"
+
+namespace lockstep {
+
+EventEngine::EventEngine(const Workload& workload, const MachineDescription& machine,
+                         const SimulationOptions& options, const SystemEntry& system)
+    : workload_(workload),
+      description_(machine),
+      system_(system.name),
+      timing_(system_timing()),
+      options_(options),
+      variant_(variant_index(system, options.variant)),
+      fault_bits_(fault_mask(system, options.faults)),
+      random_(options.seed) {
+  place_threads();
+}
+
+void EventEngine::set_up() {
+  set_timing();
+  own_.assign(binder_.next, 0);
+  owners_.resize(binder_.next);
+  watch_of_.assign(binder_.next, 0);
+  watches_.resize(1);
+  set_owners();
+  find_candidates();
+}
+
+void EventEngine::begin() {
+  for (std::size_t i = 0; i < journal_.rows.size(); ++i)
+    journal_.rows[i].table->settle(journal_.rows[i].slot);
+  journal_.clear();
+  issued_.assign(threads_count(), 0);
+  start();
+}
+
+SystemTiming EventEngine::system_timing() const {
+  const auto found = description_.systems.find(std::string(system_));
+  if (found != description_.systems.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, system] : description_.systems) names.push_back(name);
+  machine_error(description_, {}, fmt::format("the machine says nothing of '{}'", system_),
+                suggestion(system_, names));
+}
+
+// ---- the machine and the program --------------------------------------------------------------------------
+
+void EventEngine::place_threads() {
+  cus_ = options_.cus > 0 ? options_.cus : description_.cus;
+  agents_ = description_.agents;
+  if (cus_ % agents_ != 0) {
+    throw BadInput(fmt::format("{} CUs cannot be shared out evenly among {} agents", cus_, agents_));
+  }
+  const int cus_per_agent = cus_ / agents_;
+  std::map<std::pair<int, int>, int> groups;
+  std::vector<int> groups_of_agent(static_cast<std::size_t>(agents_), 0);
+  std::vector<int> cu_of_group;
+  std::map<std::pair<int, int>, int> resident;  // by kernel and CU
+  for (const Thread& thread : workload_.program.threads) {
+    const Placement& at = thread.placement;
+    seats_.is_host.push_back(at.host ? 1 : 0);
+    if (at.host) {
+      seats_.cu_of.push_back(0);
+      seats_.work_group_of.push_back(0);
+      continue;
+    }
+    if (at.agent >= agents_) {
+      throw BadInput(
+          fmt::format("'{}' runs on agent {}, the machine has {}", thread.name, at.agent, agents_));
+    }
+    const auto [group, fresh] = groups.try_emplace({at.agent, at.wg}, static_cast<int>(groups.size()));
+    if (fresh) {
+      const int turn = groups_of_agent[static_cast<std::size_t>(at.agent)]++;
+      cu_of_group.push_back(at.agent * cus_per_agent + turn % cus_per_agent);
+    }
+    const int cu = cu_of_group[static_cast<std::size_t>(group->second)];
+    seats_.cu_of.push_back(static_cast<std::uint32_t>(cu));
+    seats_.work_group_of.push_back(static_cast<std::uint32_t>(group->second));
+    if (++resident[{at.kernel, cu}] > description_.waves_per_cu) {
+      throw BadInput(fmt::format("'{}' is too large for the machine: more than {} waves on one CU",
+                                 workload_.program.name, description_.waves_per_cu),
+                     "fewer waves, more CUs, or several kernels");
+    }
+  }
+  for (int c = 0; c < cus_; ++c) seats_.agent_of.push_back(static_cast<std::uint32_t>(c / cus_per_agent));
+  work_groups_ = std::max<int>(1, static_cast<int>(groups.size()));
+}
+
+bool EventEngine::has_barriers() const {
+  for (const Thread& thread : program().threads) {
+    for (const Instruction& i : thread.code) {
+      if (i.opcode == Opcode::barrier) return true;
+    }
+  }
+  return false;
+}
+
+int EventEngine::blocks_needed() const {
+  int blocks = 1;
+  int registers = 1;
+  for (const Location& l : workload_.program.locations) {
+    blocks = std::max(blocks, l.block + 1);
+    if (l.word >= description_.words_per_block()) {
+      throw BadInput(fmt::format("'{}' uses {} words of a block, the machine's blocks have {}",
+                                 workload_.program.name, l.word + 1, description_.words_per_block()));
+    }
+  }
+  for (const Thread& t : workload_.program.threads)
+    registers = std::max(registers, static_cast<int>(t.registers.size()));
+  if (registers > RegisterTag::capacity) {
+    throw BadInput(fmt::format("'{}' needs {} registers, threads have {}", workload_.program.name, registers,
+                               RegisterTag::capacity));
+  }
+  return blocks;
+}
+
+std::map<std::string, int> EventEngine::queue_sizes(const std::vector<std::string>& queues) const {
+  std::map<std::string, int> sizes;
+  auto asked = options_.sizes;
+  auto given = timing_.sizes;
+  for (const std::string& name : queues) {
+    if (const auto found = given.find(name); found != given.end()) {
+      sizes[name] = found->second.first;
+      given.erase(found);
+    }
+    if (const auto found = asked.find(name); found != asked.end()) {
+      if (found->second < 1) throw BadInput(fmt::format("size {}={} is not positive", name, found->second));
+      sizes[name] = found->second;
+      asked.erase(found);
+    }
+  }
+  if (!given.empty()) {
+    machine_error(description_, given.begin()->second.second,
+                  fmt::format("{} has no size '{}'", system_, given.begin()->first),
+                  suggestion(given.begin()->first, queues));
+  }
+  if (!asked.empty()) {
+    std::vector<std::string> names = options_.size_names;
+    names.insert(names.end(), queues.begin(), queues.end());
+    throw BadInput(
+        fmt::format("unknown size '{}' of {} on {}", asked.begin()->first, program().name, system_),
+        suggestion(asked.begin()->first, names));
+  }
+  return sizes;
+}
+
+// ---- the rules --------------------------------------------------------------------------------------------
+
+std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Erased>>& parameters) {
+  if (parameters.size() > 2) throw std::logic_error("a timed rule has at most two parameters");
+  std::vector<std::string_view> tags;
+  for (const auto& parameter : parameters) tags.push_back(parameter.name);
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    if (families_[f].tags == tags) return static_cast<std::uint16_t>(f);
+  }
+  Family family;
+  family.tags = std::move(tags);
+  for (const auto& parameter : parameters) {
+    family.extents.push_back(static_cast<std::uint32_t>(parameter.extent));
+    family.listed = family.listed && parameter.name != BlockTag::name;
+  }
+  if (family.listed) {
+    family.instances = 1;
+    for (const std::uint32_t e : family.extents) family.instances *= e;
+    family.dirty.assign(family.instances, 0);
+    family.scheduled.assign(family.instances, 0);
+    family.parked.resize(family.instances * 64);
+  }
+  families_.push_back(std::move(family));
+  return static_cast<std::uint16_t>(families_.size() - 1);
+}
+
+int EventEngine::add_rule(const Rule& rule) {
+  RuleInfo info;
+  info.name = rule.name;
+  info.unit_name = rule.unit;
+  info.fairness = rule.fairness;
+  rules_.push_back(std::move(info));
+  return static_cast<int>(rules_.size() - 1);
+}
+
+void EventEngine::list_rules(const std::vector<RuleOf>& rules, void* state) {
+  state_of_rules_ = state;
+  threads_family_ = family_of({{ThreadTag::name, static_cast<int>(threads_count()), {}}});
+  for (const RuleOf& value : rules) {
+    Family& family = families_[family_of(value.parameters)];
+    if (family.rules.size() >= first_case)
+      throw std::logic_error("more rules with the same parameters than an engine numbers");
+    if (value.rule.fairness == Fairness::fair) family.fair |= std::uint64_t{1} << family.rules.size();
+    family.rules.push_back(add_rule(value.rule));
+    family.listed_rules.push_back(&value);
+  }
+  families_[threads_family_].fair |= ~std::uint64_t{0} << first_case;
+  for (auto& cases : program_rules_) cases.fill(-1);
+}
+
+int EventEngine::add_case(const Rule& rule) {
+  int found = -1;
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    if (rules_[i].unit_name == rule.unit && rules_[i].name == rule.name) found = static_cast<int>(i);
+  }
+  return found < 0 ? add_rule(rule) : found;
+}
+
+void EventEngine::set_owners() {
+  for (const auto& [key, room] : binder_.rooms) watch_of(key).room = room;
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (table.name == "context") {
+      context_key_ = table.first_key + 1;
+      context_keys_ = table.keys_per_row;
+    }
+    if (table.keys_per_row == 0) continue;
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+      const Family& family = families_[f];
+      if (!family.listed || family.tags != table.tags) continue;
+      for (std::uint32_t i = 0; i < family.instances; ++i) {
+        for (Key aspect = 0; aspect < table.keys_per_row; ++aspect) {
+          owners_[table.first_key + 1 + i * table.keys_per_row + aspect] = {i, static_cast<std::uint16_t>(f)};
+        }
+      }
+    }
+  }
+}
+
+void EventEngine::find_candidates() {
+  candidate_table_.assign(families_.size(), timed::any_key);
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    Family& family = families_[f];
+    if (family.listed) continue;
+    for (std::size_t n = 0; n < family.rules.size(); ++n) {
+      if (((family.fair >> n) & 1U) == 0) continue;
+      find_candidates_of(static_cast<std::uint16_t>(f), static_cast<std::uint16_t>(n));
+    }
+  }
+}
+
+void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
+  Family& family = families_[f];
+  const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
+  Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
+  // What an earlier rule of the family has been found to rest on needs no watch; here the watch is what is
+  // looked for.
+  const Key earlier = std::exchange(candidate_table_[f], timed::any_key);
+  consider_family(f, last, std::uint64_t{1} << rule);
+  candidate_table_[f] = earlier;
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (!table.sparse || table.tags != family.tags) continue;
+    bool watched = false;
+    for (Key key = table.first_key; key < binder_.next && binder_.table_of[key] == table.first_key; ++key) {
+      auto& others = watches_[watch_of_[key]].others;
+      watched |= std::erase_if(others, [&](const Watcher& w) { return w.family == f && w.rule == rule; }) > 0;
+    }
+    if (!watched) continue;
+    if (candidate_table_[f] != timed::any_key && candidate_table_[f] != table.first_key) break;
+    candidate_table_[f] = table.first_key;
+    auto& candidates = of_table_[static_cast<std::size_t>(table.table->number)].candidates;
+    if (candidates.empty() || candidates.back().first != f) candidates.push_back({f, 0});
+    candidates.back().second |= std::uint64_t{1} << rule;
+    return;
+  }
+  throw std::logic_error(fmt::format("rule '{}' is not disabled by one absent row of its parameters", name));
+}
+
+void EventEngine::start() {
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    Family& family = families_[f];
+    for (std::size_t i = 0; i < family.instances; ++i) {
+      const std::uint64_t rules = family.fair;
+      const Tick now = journal_.now;
+      if (f == threads_family_ && options_.start_spread > 0) {
+        journal_.now = random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
+      }
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+      journal_.now = now;
+    }
+  }
+}
+
+// ---- the machine file -------------------------------------------------------------------------------------
+
+void EventEngine::set_timing() {
+  for (const auto& [name, timing] : description_.units) {
+    const std::array<std::size_t, 4> counts{threads_count(), static_cast<std::size_t>(cus_) + 1,
+                                            static_cast<std::size_t>(agents_) + 1, 1};
+    const std::size_t count = counts[static_cast<std::size_t>(timing.per)];
+    unit_kinds_.push_back({name, timing.per, timing.per_cycle, units_.size(), count});
+    units_.resize(units_.size() + count);
+  }
+  for (Family& family : families_) set_places(family);
+  std::vector<std::string> names;
+  auto given = timing_.rules;
+  for (RuleInfo& r : rules_) {
+    names.push_back(r.name);
+    const auto unit = std::find_if(unit_kinds_.begin(), unit_kinds_.end(),
+                                   [&](const UnitKind& u) { return u.name == r.unit_name; });
+    if (unit == unit_kinds_.end()) {
+      machine_error(description_, {},
+                    fmt::format("no [units.{}], which performs '{}' in {}", r.unit_name, r.name, system_));
+    }
+    r.unit = static_cast<int>(unit - unit_kinds_.begin());
+    RuleTiming timing;
+    if (const auto found = given.find(r.name); found != given.end()) timing = found->second;
+    const auto cycles = [](double c) {
+      return static_cast<Tick>(c * static_cast<double>(timed::ticks_per_cycle) + 0.5);
+    };
+    const auto level = [&](const std::string& name) {
+      if (name.empty()) return -1;
+      const auto known = std::find(level_names_.begin(), level_names_.end(), name);
+      if (known != level_names_.end()) return static_cast<int>(known - level_names_.begin());
+      level_names_.push_back(name);
+      levels_.emplace_back();
+      return static_cast<int>(level_names_.size() - 1);
+    };
+    r.latency = cycles(timing.latency);
+    r.occupancy = cycles(timing.occupancy / unit->per_cycle);
+    r.memory = timing.memory;
+    r.hit = level(timing.hit);
+    r.miss = level(timing.miss);
+    if (!timing.carries.empty()) {
+      r.carries = true;
+      r.carried_bytes = timing.bytes;
+      const auto known = std::find(carried_kinds_.begin(), carried_kinds_.end(), timing.carries);
+      r.carried_kind = static_cast<std::size_t>(known - carried_kinds_.begin());
+      if (known == carried_kinds_.end()) carried_kinds_.push_back(timing.carries);
+    }
+  }
+  // A program may lack instructions that the machine file times.
+  for (const char* name : {"issues", "completes", "executes", "begins its kernel", "arrives at",
+                           "departs from", "opens the barrier"}) {
+    given.erase(name);
+  }
+  for (const std::string& name : names) given.erase(name);
+  if (!given.empty()) {
+    machine_error(description_, given.begin()->second.place,
+                  fmt::format("{} has no rule '{}'", system_, given.begin()->first),
+                  suggestion(given.begin()->first, names));
+  }
+  paths_.resize(unit_kinds_.size());
+  for (auto& row : paths_) row.resize(unit_kinds_.size());
+  for (const PathTiming& timing : description_.paths) {
+    const auto number = [&](const std::string& name) {
+      return static_cast<std::size_t>(std::find_if(unit_kinds_.begin(), unit_kinds_.end(),
+                                                   [&](const UnitKind& u) { return u.name == name; }) -
+                                      unit_kinds_.begin());
+    };
+    Path& path = paths_[number(timing.from)][number(timing.to)];
+    path.name = timing.from + " to " + timing.to;
+    path.traffic = std::make_unique<std::vector<timed::Link::Traffic>>();
+    timed::Link link;
+    link.latency = static_cast<Tick>(timing.latency * static_cast<double>(timed::ticks_per_cycle));
+    link.ticks_per_byte_256 =
+        static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) / timing.bytes_per_cycle);
+    link.by_kind = path.traffic.get();
+    path.links.assign(unit_kinds_[number(timing.to)].count, link);
+  }
+  set_links();
+  set_caches();
+  set_memory();
+}
+
+// Which unit each instance belongs to. Host threads have a place of their own behind the CUs and agents.
+void EventEngine::set_places(Family& family) {
+  if (family.tags.empty()) {
+    for (auto& places : family.places) places.assign(1, 0);
+    return;
+  }
+  const auto of_thread = [&](std::uint32_t t) {
+    const bool host = seats_.is_host[t] != 0;
+    const std::uint32_t cu = seats_.cu_of[t];
+    family.places[0].push_back(t);
+    family.places[1].push_back(host ? static_cast<std::uint32_t>(cus_) : cu);
+    family.places[2].push_back(host ? static_cast<std::uint32_t>(agents_) : seats_.agent_of[cu]);
+  };
+  const auto of_cu = [&](std::uint32_t c) {
+    family.places[0].push_back(0);
+    family.places[1].push_back(c);
+    family.places[2].push_back(seats_.agent_of[c]);
+  };
+  const std::string tag(family.tags.front());
+  Per per = Per::system;
+  if (tag == ThreadTag::name) per = Per::thread;
+  if (tag == CuTag::name) per = Per::cu;
+  if (tag == AgentTag::name) per = Per::agent;
+  if (tag == WorkGroupTag::name) per = Per::cu;
+  if (const auto found = timing_.index_types.find(tag); found != timing_.index_types.end())
+    per = found->second.first;
+  std::vector<std::uint32_t> cu_of_group(static_cast<std::size_t>(work_groups_), 0);
+  for (std::size_t t = 0; t < threads_count(); ++t) {
+    if (seats_.is_host[t] == 0) cu_of_group[seats_.work_group_of[t]] = seats_.cu_of[t];
+  }
+  const std::uint32_t members = family.extents.front();
+  const std::uint32_t repeat = family.listed && family.extents.size() == 2 ? family.extents[1] : 1;
+  for (std::uint32_t i = 0; i < members * (tag == BlockTag::name ? 0 : 1); ++i) {
+    for (std::uint32_t j = 0; j < repeat; ++j) {
+      if (per == Per::thread && i < threads_count()) {
+        of_thread(i);
+      } else if (tag == WorkGroupTag::name) {
+        of_cu(cu_of_group[i]);
+      } else if (per == Per::cu) {
+        of_cu(i % static_cast<std::uint32_t>(cus_));
+      } else {
+        family.places[0].push_back(0);
+        family.places[1].push_back(0);
+        family.places[2].push_back(per == Per::agent ? i : 0);
+      }
+    }
+  }
+}
+
+void EventEngine::set_links() {
+  auto given = timing_.links;
+  std::vector<std::string> names;
+  const auto short_name = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+  std::size_t sparse = 0;
+  for (timed::TableInfo& table : binder_.tables) {
+    if (table.sparse) table.table->number = static_cast<int>(sparse++);
+  }
+  of_table_.resize(sparse);
+  for (timed::QueueInfo& queue : binder_.queues) {
+    const std::string name = short_name(queue.name);
+    names.push_back(name);
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    link_levels_.push_back({&queue, {}, links_.size()});
+    timed::Link link;
+    link.latency = static_cast<Tick>(found->second.latency * static_cast<double>(timed::ticks_per_cycle));
+    link.ticks_per_byte_256 = static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) /
+                                                found->second.bytes_per_cycle);
+    link.header_bytes = found->second.header_bytes;
+    link.by_kind = &link_levels_.back().traffic;
+    for (timed::Link** place : queue.places) {
+      links_.push_back(link);
+      *place = &links_.back();
+    }
+    given.erase(found);
+  }
+  if (!given.empty()) {
+    machine_error(description_, given.begin()->second.place,
+                  fmt::format("{} has no queue '{}'", system_, given.begin()->first),
+                  suggestion(given.begin()->first, names));
+  }
+}
+
+void EventEngine::set_caches() {
+  auto given = timing_.caches;
+  std::vector<std::string> names;
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (!table.sparse) continue;
+    const std::string name = table.name.substr(table.name.rfind('.') + 1);
+    names.push_back(name);
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    const CacheGeometry& geometry = found->second;
+    Cache cache;
+    cache.table_name = name;
+    cache.index = timed::Interleave(geometry.sets, geometry.hashed);
+    cache.sets = geometry.sets;
+    cache.ways = geometry.ways;
+    cache.random = geometry.random;
+    cache.table = table.table;
+    cache.extents = table.extents;
+    std::vector<std::string> optional;
+    bool known = false;
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+      for (std::size_t n = 0; n < families_[f].rules.size(); ++n) {
+        RuleInfo& r = rules_[static_cast<std::size_t>(families_[f].rules[n])];
+        if (r.fairness != Fairness::optional || families_[f].tags != table.tags) continue;
+        optional.push_back(r.name);
+        if (r.name != geometry.evict) continue;
+        known = true;
+        cache.family = static_cast<std::uint16_t>(f);
+        cache.rule = static_cast<std::uint16_t>(n);
+        cache.unit = r.unit;
+        r.cache = static_cast<int>(caches_.size());
+      }
+    }
+    if (!known) {
+      machine_error(description_, geometry.place,
+                    fmt::format("'{}' is no rule that makes room in '{}'", geometry.evict, name),
+                    suggestion(geometry.evict, optional));
+    }
+    const std::size_t units = cache.extents.size() == 2 ? cache.extents[0] : 1;
+    cache.lines.resize(units * cache.sets);
+    cache.stalled_since.assign(units * cache.sets, 0);
+    of_table_[static_cast<std::size_t>(table.table->number)].cache = static_cast<int>(caches_.size());
+    caches_.push_back(std::move(cache));
+    given.erase(found);
+  }
+  if (!given.empty()) {
+    machine_error(description_, given.begin()->second.place,
+                  fmt::format("{} has no table of blocks '{}'", system_, given.begin()->first),
+                  suggestion(given.begin()->first, names));
+  }
+}
+
+void EventEngine::set_memory() {
+  const MemoryTiming& m = timing_.memory;
+  std::vector<std::string> names;
+  bool known = false;
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (!table.sparse) continue;
+    const std::string name = table.name.substr(table.name.find('.') + 1);
+    names.push_back(name);
+    if (name != m.table) continue;
+    known = true;
+    OfTable& use = of_table_[static_cast<std::size_t>(table.table->number)];
+    use.is_memory = true;
+    use.block_place = static_cast<std::size_t>(
+        std::find(table.tags.begin(), table.tags.end(), BlockTag::name) - table.tags.begin());
+  }
+  if (!known) {
+    machine_error(description_, timing_.place,
+                  fmt::format("{} has no table '{}' to be memory", system_, m.table),
+                  suggestion(m.table, names));
+  }
+  timed::MainMemory::Port ports = 0;
+  for (Family& family : families_) {
+    family.first_port = ports;
+    ports += family.listed ? static_cast<timed::MainMemory::Port>(family.instances) : 1;
+  }
+  main_memory_.set(m, description_.block_bytes, description_.gigahertz, ports);
+  held_.resize(m.kind == MemoryKind::dram ? ports : 0);
+  // A replacement's requests count among those of the instance whose firing causes it.
+  for (RuleInfo& r : rules_) {
+    r.sends =
+        r.memory != MemoryUse::none || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
+          return evict.cache >= 0 && evict.memory != MemoryUse::none && evict.unit == r.unit;
+        });
+  }
+}
+
+}  // namespace lockstep
