@@ -313,7 +313,7 @@ struct Lemmas : MemoryClaims<System> {
                 });
     if (!p().synchronizes()) return;
     // An acquire that hits a copy on lease is at a time that its L2 has long reached.
-    const bool looks = p().variant != polls_leases;
+    const bool looks = !p().is("polls-leases");
     each_thread(v, "an acquire at system scope moves the clocks of all banks",
                 [this, looks](const State& s, const auto& m, const ThreadIx& t) {
                   const Bool acquired = (m.port(t).done || m.transit(t).stage == Stage::from_l2) &&

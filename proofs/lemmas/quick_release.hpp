@@ -42,9 +42,7 @@ struct Words : MemoryWords<Open> {
   using Entry = typename Memory::Entry;
   using Up = typename Memory::Up;
 
-  [[nodiscard]] bool split() const {
-    return open.memory().variant == static_cast<int>(VariantName::split_fifo);
-  }
+  [[nodiscard]] bool split() const { return open.memory().is("split-fifo"); }
   [[nodiscard]] Queue queue(const ThreadIx& t) const {
     return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
   }

@@ -39,49 +39,18 @@
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::quick_release {
 
 // S-FIFO1 is one for each CU, or in `split-fifo` one for each wavefront (4.3, "can be split into multiple
 // FIFOs for each wavefront").
-struct QueueTag {
-  static constexpr std::string_view name = "s-fifo1";
-  static constexpr int capacity = 5;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct Fifo1Slot {
-  static constexpr std::string_view name = "s-fifo1-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Fifo2Slot {
-  static constexpr std::string_view name = "s-fifo2-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Fifo3Slot {
-  static constexpr std::string_view name = "s-fifo3-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Link1Slot {
-  static constexpr std::string_view name = "link1-messages";
-  static constexpr int capacity = 2;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Link2Slot {
-  static constexpr std::string_view name = "link2-messages";
-  static constexpr int capacity = 2;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct QueueTag : Indices<"s-fifo1", 5> {};
+struct Fifo1Slot : Slots<"s-fifo1-entries", 4> {};
+struct Fifo2Slot : Slots<"s-fifo2-entries", 4> {};
+struct Fifo3Slot : Slots<"s-fifo3-entries", 4> {};
+struct Link1Slot : Slots<"link1-messages", 2> {};
+struct Link2Slot : Slots<"link2-messages", 2> {};
 inline constexpr QueueTag queues{};
 
 // What an S-FIFO entry stands for.
@@ -118,7 +87,6 @@ enum class Stage : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(Stage, idle, releasing, awaiting, released, stored, atomic)
 
-enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo, lean };
 inline constexpr std::array variants{
     Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
     Variant{"as-printed", "thesis 4.3 as it is printed, with our readings where it is silent"},
@@ -127,30 +95,6 @@ inline constexpr std::array variants{
 };
 
 // The first eight take out, one at a time, what the default adds to the print.
-enum class FaultName : std::uint8_t {
-  fill_ignores_write,
-  fill_overtaken,
-  fill_survives_eviction,
-  acquire_hits_l1,
-  flush_unacknowledged,
-  atomic_overtakes_write,
-  atomic_invalidates_nothing,
-  host_release_does_not_wait,
-  early_acknowledgement,
-  invalidations_not_awaited,
-  mask_ignored,
-  entry_lost,
-  no_broadcast,
-  stale_own_copy,
-  written_bit_forgotten,
-  cpu_not_invalidated,
-  cpu_write_not_broadcast,
-  partial_hit_served,
-  marker_overtakes,
-  no_second_flush,
-  agents_not_invalidated,
-  l2_partial_hit_not_written,
-};
 inline constexpr std::array faults{
     Fault{"fill-ignores-write",
           "a fill installs its block with the written bit clear although the write cache is newer"},
@@ -180,17 +124,14 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Cu = typename K::template Ix<CuTag>;
-  using Agent = typename K::template Ix<AgentTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
+struct Protocol : MemorySystem<K, faults, variants> {
+  using Base = MemorySystem<K, faults, variants>;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::word_of;
+  using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
+  using typename Base::Block, typename Base::Word, typename Base::FaultName;
+  using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
+  using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
   using Queue = typename K::template Ix<QueueTag>;
-  using Data = typename K::template Array<Value, WordTag>;
-  using Mask = typename K::template Array<Bool, WordTag>;
   template <class E>
   using Enum = typename K::template Enum<E>;
 
@@ -256,21 +197,13 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
-  }
-  [[nodiscard]] bool printed() const { return variant == static_cast<int>(VariantName::as_printed); }
+  [[nodiscard]] bool printed() const { return is("as-printed"); }
   // The print lacks the repairs.
   [[nodiscard]] bool repaired(FaultName name) const { return !printed() && !fault(name); }
   // Keeps rL1's block, its written bit set, when wL1 evicts it, and leaves wL1's dirty words in place when a
   // load partially hits them: a set bit sends the next load past rL1, and wL1 either has the word or knows
   // better.
-  [[nodiscard]] bool lean() const { return variant == static_cast<int>(VariantName::lean); }
+  [[nodiscard]] bool lean() const { return is("lean"); }
   [[nodiscard]] Home<K> home() const { return {k}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
@@ -403,19 +336,7 @@ struct Protocol {
  private:
   // ---- what the rules talk about ------------------------------------------------------------------------
 
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t);
-  }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && machine.is_host(t);
-  }
-  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
-    return s.port(t).request.operation == operation;
-  }
-  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
-  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
-
-  [[nodiscard]] bool split() const { return variant == static_cast<int>(VariantName::split_fifo); }
+  [[nodiscard]] bool split() const { return is("split-fifo"); }
   [[nodiscard]] Queue queue_of(ThreadIx t) const {
     return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
   }
@@ -432,9 +353,6 @@ struct Protocol {
   }
   [[nodiscard]] Bool word_dirty(const WriteLine& line, Word word) const {
     return k.pick(words, word, [&](Word w) { return line.dirty(w); });
-  }
-  [[nodiscard]] Value word_of(const Data& data, Word word) const {
-    return k.pick(words, word, [&](Word w) { return data(w); });
   }
   template <class Fifo>
   [[nodiscard]] static Bool lists(const Fifo& fifo, Block b) {
@@ -497,10 +415,6 @@ struct Protocol {
     });
   }
 
-  // Whether an operation must be seen by more than the work-group.
-  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
-    return !within_work_group(s.port(t).request.scope);
-  }
   [[nodiscard]] static Bool synchronizes(const State& s, ThreadIx t) {
     const auto& order = s.port(t).request.order;
     return order != Order::plain && order != Order::relaxed;
@@ -513,11 +427,11 @@ struct Protocol {
   }
   // The repaired protocol lets a thread synchronize again when its last StRel's store is visible.
   [[nodiscard]] Bool flushed(const State& s, ThreadIx t) const {
-    return !repaired(FaultName::flush_unacknowledged) ? Bool(true) : !s.flushing(t) || !synchronizes(s, t);
+    return !repaired("flush-unacknowledged") ? Bool(true) : !s.flushing(t) || !synchronizes(s, t);
   }
   // A load that has to be performed where its whole scope sees it; `level` 1 or 2 is asked.
   [[nodiscard]] Bool passes(const State& s, ThreadIx t, int level) const {
-    if (!repaired(FaultName::acquire_hits_l1)) return Bool(false);
+    if (!repaired("acquire-hits-l1")) return Bool(false);
     const auto& q = s.port(t).request;
     return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : q.scope == Scope::system);
   }
@@ -545,10 +459,10 @@ struct Protocol {
   // 4.3.1: "In either case, when evicted, the controller also will invalidate the block in the rL1".
   void evict1(State& s, Cu c, Block b) const {
     Mask mask = s.wl1(c, b).dirty;
-    if (fault(FaultName::mask_ignored)) k.for_each(words, [&](Word w) { mask(w) = true; });
+    if (fault("mask-ignored")) k.for_each(words, [&](Word w) { mask(w) = true; });
     k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
     s.wl1(c, b) = WriteLine{};
-    if (fault(FaultName::stale_own_copy)) {
+    if (fault("stale-own-copy")) {
       s.rl1(c, b).written = false;
     } else if (!lean()) {
       s.rl1(c, b) = ReadLine{};
@@ -563,7 +477,7 @@ struct Protocol {
     s.wl2(a, b) = WriteLine{};
     s.rl2(a, b) = ReadLine{};
     poison2(s, a, b);
-    if (!fault(FaultName::no_broadcast)) {
+    if (!fault("no-broadcast")) {
       k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation1(s, c, b); }); });
     }
   }
@@ -571,9 +485,9 @@ struct Protocol {
   // 4.3.1: "when a line is evicted from the wL3, the controller sends invalidations to the CPU cluster [...]
   // before the line is written to the L3 cache or main memory."
   void evict3(State& s, Block b) const {
-    home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault(FaultName::cpu_not_invalidated));
+    home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault("cpu-not-invalidated"));
     s.wl3(b) = WriteLine{};
-    if (k.extent(agents) > 1 && !fault(FaultName::agents_not_invalidated)) invalidate_agents(s, b);
+    if (k.extent(agents) > 1 && !fault("agents-not-invalidated")) invalidate_agents(s, b);
   }
 
   // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates
@@ -601,7 +515,7 @@ struct Protocol {
   }
   template <class Where, class When>
   void poison(State& s, Block b, Where&& where, When&& when) const {
-    if (!repaired(FaultName::fill_survives_eviction)) return;
+    if (!repaired("fill-survives-eviction")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
       k.when(!machine.is_host(t) && where(t) && when(t), [&] { s.read(t).poisoned = true; });
     });
@@ -621,7 +535,7 @@ struct Protocol {
   // Fills on the same way keep their place before the invalidation (repair; the print lets it overtake them).
   template <class Where>
   void follow(State& s, Block b, ReadStage stage, Where&& where) const {
-    if (!repaired(FaultName::fill_overtaken)) return;
+    if (!repaired("fill-overtaken")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
       k.when(!machine.is_host(t) && where(t) && s.read(t).stage == stage, [&] { s.read(t).followed = true; });
     });
@@ -647,7 +561,7 @@ struct Protocol {
             line.data(w) = q.a;
           });
           k.push(s.fifo1(queue_of(t)), write_entry(q.block));
-          if (!fault(FaultName::written_bit_forgotten)) {
+          if (!fault("written-bit-forgotten")) {
             auto& copy = s.rl1(cu(t), q.block);
             copy.written = copy.written || copy.present;
           }
@@ -664,9 +578,9 @@ struct Protocol {
           return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t)));
         },
         [=, this](State& s, ThreadIx t) {
-          if (!fault(FaultName::no_second_flush)) {
+          if (!fault("no-second-flush")) {
             k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
-            if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
+            if (repaired("flush-unacknowledged")) s.flushing(t) = true;
           }
           s.stage(t) = Stage::idle;
           complete<K>(s.port(t));
@@ -685,7 +599,7 @@ struct Protocol {
         [=, this](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
         [=, this](State& s, Cu c, Block b) {
           evict1(s, c, b);
-          if (fault(FaultName::entry_lost)) {
+          if (fault("entry-lost")) {
             k.for_each(queues, [&](Queue q) {
               k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
             });
@@ -863,7 +777,7 @@ struct Protocol {
     return !s.fifo2(a).empty() && (k.full(s.fifo2(a)) || has_marker(s.fifo2(a)) || all_ended(s));
   }
   [[nodiscard]] Bool ends_at2(const Entry& e) const {
-    return e.scope == Scope::agent || (fault(FaultName::early_acknowledgement) ? Bool(true) : Bool(false));
+    return e.scope == Scope::agent || (fault("early-acknowledgement") ? Bool(true) : Bool(false));
   }
   [[nodiscard]] Entry marker_entry(const Up& m) const {
     Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
@@ -905,7 +819,7 @@ struct Protocol {
          .fairness = Fairness::optional},
         over(blocks), [=, this](const State& s, Block b) { return dirty(s.wl3(b)); },
         [=, this](const State&, Block) {
-          return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
+          return Bool(k.extent(agents) > 1 || !repaired("atomic-overtakes-write")) ||
                  k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
         },
         [=, this](State& s, Block b) { evict3(s, b); });
@@ -966,8 +880,8 @@ struct Protocol {
       return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
     };
     const auto hits_write = [=, this](const State& s, ThreadIx t) {
-      const Bool hit = fault(FaultName::partial_hit_served) ? dirty(line1(s, t))
-                                                            : word_dirty(line1(s, t), s.port(t).request.word);
+      const Bool hit =
+          fault("partial-hit-served") ? dirty(line1(s, t)) : word_dirty(line1(s, t), s.port(t).request.word);
       return hit && !passes(s, t, 1);
     };
 
@@ -1058,8 +972,7 @@ struct Protocol {
         {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
-          const Bool clean =
-              fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
+          const Bool clean = fault("l2-partial-hit-not-written") ? Bool(true) : !dirty(line2(s, c, m.block));
           return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
                  !k.full(s.link2(machine.agent_of(c)));
         },
@@ -1099,7 +1012,7 @@ struct Protocol {
           const auto& link = s.link2(a);
           const Up& m = link.head();
           const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
-          const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+          const Bool rmw = m.kind == UpKind::atomic && Bool(repaired("atomic-overtakes-write"));
           return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
         },
         [=, this](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
@@ -1144,8 +1057,8 @@ struct Protocol {
   [[nodiscard]] Bool must_write_through2(const State& s, Cu c, const Up& m, HitsRead&& hits_read,
                                          HitsWrite&& hits_write) const {
     const Bool read = m.kind == UpKind::read && !hits_read(s, c, m) && !hits_write(s, c, m) &&
-                      Bool(!fault(FaultName::l2_partial_hit_not_written));
-    const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+                      Bool(!fault("l2-partial-hit-not-written"));
+    const Bool rmw = m.kind == UpKind::atomic && Bool(repaired("atomic-overtakes-write"));
     return read || rmw;
   }
   void answer(State& s, ThreadIx t, const Data& data, ReadStage stage) const {
@@ -1156,7 +1069,7 @@ struct Protocol {
   void install(ReadLine& copy, const WriteLine& line, const Data& data) const {
     copy.present = true;
     copy.data = data;
-    copy.written = repaired(FaultName::fill_ignores_write) ? dirty(line) : Bool(false);
+    copy.written = repaired("fill-ignores-write") ? dirty(line) : Bool(false);
   }
 
   // ---- synchronization (4.3.1) --------------------------------------------------------------------------
@@ -1172,7 +1085,7 @@ struct Protocol {
         },
         [=, this](State& s, ThreadIx t) {
           const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
-          if (fault(FaultName::marker_overtakes)) {
+          if (fault("marker-overtakes")) {
             k.push_front(s.fifo1(queue_of(t)), e);
           } else {
             k.push(s.fifo1(queue_of(t)), e);
@@ -1219,8 +1132,8 @@ struct Protocol {
     const ThreadIx t = e.thread;
     k.when(e.kind == EntryKind::marker, [&] { s.stage(t) = Stage::awaiting; });
     // As printed a flush is not acknowledged, so nobody waits for its invalidations.
-    const Bool acknowledged = e.kind == EntryKind::marker || Bool(repaired(FaultName::flush_unacknowledged));
-    if (fault(FaultName::invalidations_not_awaited)) return;
+    const Bool acknowledged = e.kind == EntryKind::marker || Bool(repaired("flush-unacknowledged"));
+    if (fault("invalidations-not-awaited")) return;
     k.when(acknowledged, [&] { await(s, t, concerned); });
   }
   template <class Concerned>
@@ -1258,7 +1171,7 @@ struct Protocol {
       return s.wl1(cu(t), s.port(t).request.block);
     };
     // Dirty words of the block go ahead of the RMW (repair; the print lets it overtake them).
-    if (repaired(FaultName::atomic_overtakes_write)) {
+    if (repaired("atomic-overtakes-write")) {
       r.rule(
           {.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
           [=, this](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
@@ -1268,13 +1181,12 @@ struct Protocol {
         {.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(threads),
         [=, this](const State& s, ThreadIx t) {
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(own_line(s, t)) : Bool(true);
           return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
         },
         [=, this](State& s, ThreadIx t) {
           const Block b = s.port(t).request.block;
-          if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
+          if (repaired("atomic-overtakes-write")) drop1(s, cu(t), b);
           k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
           k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
           s.stage(t) = Stage::atomic;
@@ -1287,13 +1199,12 @@ struct Protocol {
         over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl2(a, m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
+          if (repaired("atomic-overtakes-write")) drop2(s, a, m.block);
           k.push(s.link2(a), m);
         },
         [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
@@ -1304,8 +1215,7 @@ struct Protocol {
          .urgency = Urgency::link},
         over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [=, this](const State& s, Agent, const Up& m) {
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl3(m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready;
         },
         [=, this](State& s, Agent, const Up& m) {
@@ -1319,7 +1229,7 @@ struct Protocol {
           });
           home().write(s.home, m.block, mask, data);
           // The print is silent on read copies of what an RMW changed (repair).
-          if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
+          if (repaired("atomic-invalidates-nothing")) invalidate_agents(s, m.block);
           s.stage(m.thread) = Stage::idle;
           complete<K>(s.port(m.thread), old);
         },
@@ -1362,7 +1272,7 @@ struct Protocol {
   void invalidate2(State& s, Agent a, Block b) const {
     s.rl2(a, b) = ReadLine{};
     s.invalidation2(a, b) = false;
-    const bool tell = !fault(FaultName::cpu_write_not_broadcast);
+    const bool tell = !fault("cpu-write-not-broadcast");
     k.for_each(cus, [&](Cu c) {
       k.when(machine.agent_of(c) == a, [&] {
         if (tell) send_invalidation1(s, c, b);
@@ -1378,8 +1288,7 @@ struct Protocol {
   // [...]"; "the CPUs perform loads as normal".
   void cpu_rules(Rules& r) const {
     const auto ready = [=, this](const State& s, ThreadIx t) {
-      const Bool waits =
-          releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
+      const Bool waits = releases(s.port(t).request.order) && Bool(repaired("host-release-does-not-wait"));
       return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
     };
     r.rule(
@@ -1424,7 +1333,7 @@ struct Protocol {
           complete<K>(s.port(t));
         });
     // "CPU invalidations can be applied lazily": as printed a CPU's release does not wait for them (repair).
-    if (repaired(FaultName::host_release_does_not_wait)) {
+    if (repaired("host-release-does-not-wait")) {
       r.rule(
           {.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
           [=, this](const State& s, ThreadIx t) {
@@ -1438,20 +1347,15 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<faults, variants, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot> {
   static constexpr std::string_view name = "quick-release";
   static constexpr std::string_view what = "write-combining caches with S-FIFOs (Hechtman, thesis 2014, 4.3)";
   static constexpr int place = 20;  // among the systems, where people read of them
-  static constexpr auto& faults = quick_release::faults;
-  static constexpr auto& variants = quick_release::variants;
-  template <class Capacities>
-  using Sizes = MachineSizes<Capacities, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot>;
   // The smallest sizes that show every rule; a program's placement sets the others.
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
-    sizes.template set<QueueTag>(variant == static_cast<int>(VariantName::split_fifo)
-                                     ? sizes.template extent<ThreadTag>()
-                                     : sizes.template extent<CuTag>());
+    sizes.template set<QueueTag>(is(variant, "split-fifo") ? sizes.template extent<ThreadTag>()
+                                                           : sizes.template extent<CuTag>());
     sizes.template set<Fifo1Slot>(2);
     sizes.template set<Fifo2Slot>(2);
     sizes.template set<Fifo3Slot>(2);
