@@ -94,6 +94,14 @@ struct MemorySystem : Choice<faults, variants, first_fault> {
     return s.port(t).pending && machine.is_host(t);
   }
 
+  // Of each of two index types.
+  template <class First, class Second, class F>
+  [[nodiscard]] Bool every(First first, Second second, F&& f) const {
+    const K& kind = k;
+    return kind.forall(first, [&](typename K::template Ix<First> i) {
+      return kind.forall(second, [&](typename K::template Ix<Second> j) { return f(i, j); });
+    });
+  }
   [[nodiscard]] Value word_of(const Data& data, Word word) const {
     return k.pick(words, word, [&](Word w) { return data(w); });
   }

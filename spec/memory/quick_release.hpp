@@ -35,6 +35,7 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
@@ -126,7 +127,7 @@ inline constexpr std::array faults{
 template <class K>
 struct Protocol : MemorySystem<K, faults, variants> {
   using Base = MemorySystem<K, faults, variants>;
-  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::word_of;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::word_of;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
   using typename Base::Block, typename Base::Word, typename Base::FaultName;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
@@ -243,66 +244,48 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   void invariants(Invariants& v) const {
     v.invariant("S-FIFO1 lists every dirty block of its wL1", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) {
-          return !dirty(s.wl1(c, b)) ||
-                 k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
-        });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !dirty(s.wl1(c, b)) ||
+               k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
       });
     });
     v.invariant("S-FIFO2 lists every dirty block of its wL2", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
-      });
+      return every(agents, blocks,
+                   [&](Agent a, Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
     });
     v.invariant("S-FIFO3 lists every dirty block of wL3", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)) || lists(s.fifo3, b); });
     });
     v.invariant("the written bit of rL1 is set while wL1 is newer", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) {
-          return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
-        });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
       });
     });
     v.invariant("the written bit of rL2 is set while wL2 is newer", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(blocks, [&](Block b) {
-          return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
-        });
+      return every(agents, blocks, [&](Agent a, Block b) {
+        return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
       });
     });
     v.invariant("a copy in rL1 is current, or newer data waits above it, or its invalidation is on the way",
                 [=, this](const State& s) {
-                  return k.forall(cus, [&](Cu c) {
-                    return k.forall(blocks, [&](Block b) {
-                      return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
-                             s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
-                             agrees(s, b, s.rl1(c, b).data);
-                    });
+                  return every(cus, blocks, [&](Cu c, Block b) {
+                    return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
+                           s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
+                           agrees(s, b, s.rl1(c, b).data);
                   });
                 });
     v.invariant("a copy in rL2 is current, or newer data waits above it, or its invalidation is on the way",
                 [=, this](const State& s) {
-                  return k.forall(agents, [&](Agent a) {
-                    return k.forall(blocks, [&](Block b) {
-                      return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
-                             agrees(s, b, s.rl2(a, b).data);
-                    });
+                  return every(agents, blocks, [&](Agent a, Block b) {
+                    return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
+                           agrees(s, b, s.rl2(a, b).data);
                   });
                 });
-    v.invariant("a CPU copy is current", [=, this](const State& s) {
-      return k.forall(blocks, [&](Block b) {
-        return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
-               k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
-      });
-    });
+    home().invariants(v);
     v.invariant("what is awaited is on its way", [=, this](const State& s) {
-      return k.forall(threads, [&](ThreadIx t) {
-        return k.forall(blocks, [&](Block b) {
-          return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
-                 k.forall(agents, [&](Agent a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
-        });
+      return every(threads, blocks, [&](ThreadIx t, Block b) {
+        return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
+               k.forall(agents, [&](Agent a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
       });
     });
   }
@@ -406,6 +389,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     m.data = data;
     return m;
   }
+  static void set_written(ReadLine& copy) { copy.written = copy.written || copy.present; }
   void merge(WriteLine& line, const Up& m) const {
     k.for_each(words, [&](Word w) {
       k.when(m.mask(w), [&] {
@@ -454,10 +438,57 @@ struct Protocol : MemorySystem<K, faults, variants> {
         threads, [&](ThreadIx t) { return t == sender || machine.is_host(t) || agent(t) != agent(sender); });
   }
 
+  // ---- what a level has -----------------------------------------------------------------------------------
+
+  template <class S>
+  static auto& fifo(S& s, Queue q) {
+    return s.fifo1(q);
+  }
+  template <class S>
+  static auto& fifo(S& s, Agent a) {
+    return s.fifo2(a);
+  }
+  template <class S>
+  static auto& fifo(S& s) {
+    return s.fifo3;
+  }
+  [[nodiscard]] static const WriteLine& line(const State& s, Cu c, Block b) { return s.wl1(c, b); }
+  [[nodiscard]] const WriteLine& line(const State& s, Queue q, Block b) const { return s.wl1(cu_of(q), b); }
+  [[nodiscard]] static const WriteLine& line(const State& s, Agent a, Block b) { return s.wl2(a, b); }
+  [[nodiscard]] static const WriteLine& line(const State& s, Block b) { return s.wl3(b); }
+  // Its link has room; behind wL3 is memory.
+  [[nodiscard]] Bool may_send(const State& s, Cu c) const { return !k.full(s.link1(c)); }
+  [[nodiscard]] Bool may_send(const State& s, Queue q) const { return may_send(s, cu_of(q)); }
+  [[nodiscard]] Bool may_send(const State& s, Agent a) const { return !k.full(s.link2(a)); }
+  [[nodiscard]] Bool may_send(const State&) const { return true; }
+  void send(State& s, Queue q, const Up& m) const { k.push(s.link1(cu_of(q)), m); }
+  void send(State& s, Agent a, const Up& m) const { k.push(s.link2(a), m); }
+  // Of the next level, to which a CU or an agent sends.
+  template <class S>
+  auto& fifo_beyond(S& s, Cu c) const {
+    return s.fifo2(machine.agent_of(c));
+  }
+  template <class S>
+  static auto& fifo_beyond(S& s, Agent) {
+    return s.fifo3;
+  }
+  WriteLine& line_beyond(State& s, Cu c, Block b) const { return s.wl2(machine.agent_of(c), b); }
+  static WriteLine& line_beyond(State& s, Agent, Block b) { return s.wl3(b); }
+  // A marker at agent scope has arrived at level 2; one at system scope travels on.
+  [[nodiscard]] static Bool ends(const Entry&, Queue) { return false; }
+  [[nodiscard]] Bool ends(const Entry& e, Agent) const {
+    return e.scope == Scope::agent || (fault("early-acknowledgement") ? Bool(true) : Bool(false));
+  }
+  [[nodiscard]] static Bool ends(const Entry&) { return true; }
+  // The agents whose caches a release that ends there waits for.
+  [[nodiscard]] static Bool concerns(Agent other, Agent a) { return other == a; }
+  [[nodiscard]] static Bool concerns(Agent) { return true; }
+
   // ---- evictions ----------------------------------------------------------------------------------------
 
   // 4.3.1: "In either case, when evicted, the controller also will invalidate the block in the rL1".
-  void evict1(State& s, Cu c, Block b) const {
+  void evict(State& s, Queue q, Block b) const { evict(s, cu_of(q), b); }
+  void evict(State& s, Cu c, Block b) const {
     Mask mask = s.wl1(c, b).dirty;
     if (fault("mask-ignored")) k.for_each(words, [&](Word w) { mask(w) = true; });
     k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
@@ -472,7 +503,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   // 4.3.1: "When a wL2 evicts a block, it invalidates the local rL2 and broadcasts an invalidation message to
   // all the rL1s."
-  void evict2(State& s, Agent a, Block b) const {
+  void evict(State& s, Agent a, Block b) const {
     k.push(s.link2(a), write_through(b, s.wl2(a, b).dirty, s.wl2(a, b).data));
     s.wl2(a, b) = WriteLine{};
     s.rl2(a, b) = ReadLine{};
@@ -484,7 +515,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   // 4.3.1: "when a line is evicted from the wL3, the controller sends invalidations to the CPU cluster [...]
   // before the line is written to the L3 cache or main memory."
-  void evict3(State& s, Block b) const {
+  void evict(State& s, Block b) const {
     home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault("cpu-not-invalidated"));
     s.wl3(b) = WriteLine{};
     if (k.extent(agents) > 1 && !fault("agents-not-invalidated")) invalidate_agents(s, b);
@@ -561,10 +592,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
             line.data(w) = q.a;
           });
           k.push(s.fifo1(queue_of(t)), write_entry(q.block));
-          if (!fault("written-bit-forgotten")) {
-            auto& copy = s.rl1(cu(t), q.block);
-            copy.written = copy.written || copy.present;
-          }
+          if (!fault("written-bit-forgotten")) set_written(s.rl1(cu(t), q.block));
           k.when(
               s.stage(t) == Stage::released, [&] { s.stage(t) = Stage::stored; },
               [&] { complete<K>(s.port(t)); });
@@ -587,73 +615,31 @@ struct Protocol : MemorySystem<K, faults, variants> {
         });
   }
 
+  // ---- the levels: a write cache, its S-FIFO and the way on (4.3.1) --------------------------------------
+  //
+  // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step", and so is that
+  // of wL3, which has nothing beyond it but memory. What a rule works on follows from its parameter: a queue
+  // of a CU at level 1, an agent at level 2, none at level 3.
+
+  template <class Tag>
+  using Ix = typename K::template Ix<Tag>;
+  using Names = std::array<std::string_view, 2>;
+
   void level1_rules(Rules& r) const {
-    // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
-    // policy or the address reaches the head of the S-FIFO."
-    r.rule(
-        {.name = "wL1 replaces a block",
-         .unit = "L1",
-         .source = "4.3.1 Normal Write",
-         .fairness = Fairness::optional},
-        over(cus, blocks),
-        [=, this](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
-        [=, this](State& s, Cu c, Block b) {
-          evict1(s, c, b);
-          if (fault("entry-lost")) {
-            k.for_each(queues, [&](Queue q) {
-              k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
-            });
-          }
-        });
-    // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the
-    // associated cache evictions) until the release marker reaches the head of the queue"; 4.1: "The
-    // controller will dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an
-    // S-FIFO flush."
-    r.rule(
-        {.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          const Entry& e = s.fifo1(q).head();
-          return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) &&
-                 !k.full(s.link1(cu_of(q)));
-        },
-        [=, this](State& s, Queue q) {
-          const Block b = s.fifo1(q).head().block;
-          k.pop(s.fifo1(q));
-          evict1(s, cu_of(q), b);
-        });
-    // "may contain more addresses that already have been evicted from the write cache" (4.3).
-    r.rule(
-        {.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          const Entry& e = s.fifo1(q).head();
-          return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
-        },
-        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
-    r.rule(
-        {.name = "S-FIFO1 passes a marker on",
-         .unit = "L1",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
-        },
-        [=, this](State& s, Queue q) {
-          k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
-          k.pop(s.fifo1(q));
-        });
+    replacement_rule(r, "wL1 replaces a block", "L1", over(cus));
+    dequeue_rules(r, {"S-FIFO1 dequeues a dirty block", "S-FIFO1 dequeues a stale entry"}, "L1",
+                  over(queues));
+    pass_on_rule(r, "S-FIFO1 passes a marker on", "L1", over(queues));
     // "Completing an atomic operation also inserts a write marker into the S-FIFO": it holds up releases
     // behind it until the RMW has been performed.
     r.rule(
         {.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(queues),
         [=, this](const State& s, Queue q) {
-          return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
-                 s.stage(s.fifo1(q).head().thread) != Stage::atomic;
+          return drains(s, fifo(s, q)) && fifo(s, q).head().kind == EntryKind::atomic &&
+                 s.stage(fifo(s, q).head().thread) != Stage::atomic;
         },
-        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
+        [=, this](State& s, Queue q) { k.pop(fifo(s, q)); });
     // Only a load of the block can tell that it is gone.
     r.deferrable(
         {.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
@@ -664,106 +650,15 @@ struct Protocol : MemorySystem<K, faults, variants> {
         [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
   }
 
-  [[nodiscard]] Bool drains1(const State& s, Queue q) const {
-    return !s.fifo1(q).empty() && (k.full(s.fifo1(q)) || has_marker(s.fifo1(q)) || all_ended(s));
-  }
-  [[nodiscard]] static Bool is_marker(const Entry& e) {
-    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
-  }
-  [[nodiscard]] Up marker_message(const Entry& e) const {
-    Up m = up(UpKind::marker, Block{}, e.thread, e.scope);
-    k.when(e.kind == EntryKind::flush, [&] { m.kind = UpKind::flush; });
-    return m;
-  }
-
   void level2_rules(Rules& r) const {
-    // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step."
-    const auto from_cu = [](auto& s, Cu c) -> auto& {
-      return s.link1(c);
-    };
-    r.triggered(
-        {.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-        over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
-        },
-        [=, this](State& s, Cu c, const Up& m) {
-          const Agent a = machine.agent_of(c);
-          merge(s.wl2(a, m.block), m);
-          k.push(s.fifo2(a), write_entry(m.block));
-          auto& copy = s.rl2(a, m.block);
-          copy.written = copy.written || copy.present;
-        });
-    r.triggered(
-        {.name = "L2 takes a marker",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
-          return (m.kind == UpKind::marker || m.kind == UpKind::flush) &&
-                 !k.full(s.fifo2(machine.agent_of(c)));
-        },
-        [=, this](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
-
-    r.rule(
-        {.name = "wL2 replaces a block",
-         .unit = "L2",
-         .source = "4.3.1 Normal Write",
-         .fairness = Fairness::optional},
-        over(agents, blocks),
-        [=, this](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
-        [=, this](State& s, Agent a, Block b) { evict2(s, a, b); });
-    r.rule(
-        {.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          const Entry& e = s.fifo2(a).head();
-          return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) &&
-                 !k.full(s.link2(a));
-        },
-        [=, this](State& s, Agent a) {
-          const Block b = s.fifo2(a).head().block;
-          k.pop(s.fifo2(a));
-          evict2(s, a, b);
-        });
-    r.rule(
-        {.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          const Entry& e = s.fifo2(a).head();
-          return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
-        },
-        [=, this](State& s, Agent a) { k.pop(s.fifo2(a)); });
-    // A marker at agent scope has arrived; one at system scope travels on.
-    r.rule(
-        {.name = "S-FIFO2 ends an agent's release",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head());
-        },
-        [=, this](State& s, Agent a) {
-          const Entry e = s.fifo2(a).head();
-          k.pop(s.fifo2(a));
-          marker_out(s, e, [&](Agent other) { return other == a; });
-        });
-    r.rule(
-        {.name = "S-FIFO2 passes a marker on",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) &&
-                 !k.full(s.link2(a));
-        },
-        [=, this](State& s, Agent a) {
-          k.push(s.link2(a), marker_message(s.fifo2(a).head()));
-          k.pop(s.fifo2(a));
-        });
+    take_rules(
+        r, {"L2 takes a write", "L2 takes a marker"}, "L2", over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); });
+    replacement_rule(r, "wL2 replaces a block", "L2", over(agents));
+    dequeue_rules(r, {"S-FIFO2 dequeues a dirty block", "S-FIFO2 dequeues a stale entry"}, "L2",
+                  over(agents));
+    end_rule(r, "S-FIFO2 ends an agent's release", "L2", over(agents));
+    pass_on_rule(r, "S-FIFO2 passes a marker on", "L2", over(agents));
     r.deferrable(
         {.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
         over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
@@ -773,43 +668,10 @@ struct Protocol : MemorySystem<K, faults, variants> {
         [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
   }
 
-  [[nodiscard]] Bool drains2(const State& s, Agent a) const {
-    return !s.fifo2(a).empty() && (k.full(s.fifo2(a)) || has_marker(s.fifo2(a)) || all_ended(s));
-  }
-  [[nodiscard]] Bool ends_at2(const Entry& e) const {
-    return e.scope == Scope::agent || (fault("early-acknowledgement") ? Bool(true) : Bool(false));
-  }
-  [[nodiscard]] Entry marker_entry(const Up& m) const {
-    Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
-    k.when(m.kind == UpKind::flush, [&] { e.kind = EntryKind::flush; });
-    return e;
-  }
-
   void level3_rules(Rules& r) const {
-    const auto from_agent = [](auto& s, Agent a) -> auto& {
-      return s.link2(a);
-    };
-    r.triggered(
-        {.name = "wL3 takes a write",
-         .unit = "directory",
-         .source = "4.3.1 Normal Write",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
-        [=, this](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
-        [=, this](State& s, Agent, const Up& m) {
-          merge(s.wl3(m.block), m);
-          k.push(s.fifo3, write_entry(m.block));
-        });
-    r.triggered(
-        {.name = "wL3 takes a marker",
-         .unit = "directory",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
-        [=, this](const State& s, Agent, const Up& m) {
-          return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
-        },
-        [=, this](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
+    take_rules(
+        r, {"wL3 takes a write", "wL3 takes a marker"}, "directory", over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); });
     // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs
     // that are performed behind wL3's back can tell them apart.
     r.deferrable(
@@ -822,45 +684,132 @@ struct Protocol : MemorySystem<K, faults, variants> {
           return Bool(k.extent(agents) > 1 || !repaired("atomic-overtakes-write")) ||
                  k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
         },
-        [=, this](State& s, Block b) { evict3(s, b); });
-    r.rule(
-        {.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"},
-        over(),
-        [=, this](const State& s) {
-          return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
+        [=, this](State& s, Block b) { evict(s, b); });
+    dequeue_rules(r, {"S-FIFO3 dequeues a dirty block", "S-FIFO3 dequeues a stale entry"}, "directory",
+                  over());
+    end_rule(r, "S-FIFO3 ends a release", "directory", over());
+  }
+
+  // A write from the level before is merged into the write cache, its address joins the S-FIFO, and a copy in
+  // the read cache learns of it; "the marker then will propagate through the cache hierarchy just like a
+  // normal write".
+  template <class Tag, class Link>
+  void take_rules(Rules& r, const Names& names, std::string_view unit, Over<Tag> senders, Link link) const {
+    r.triggered(
+        {.name = names[0], .unit = unit, .source = "4.3.1 Normal Write", .urgency = Urgency::link}, senders,
+        link,
+        [=, this](const State& s, Ix<Tag> from, const Up& m) {
+          return m.kind == UpKind::write && !k.full(fifo_beyond(s, from));
         },
-        [=, this](State& s) {
-          const Block b = s.fifo3.head().block;
-          k.pop(s.fifo3);
-          evict3(s, b);
+        [=, this](State& s, Ix<Tag> from, const Up& m) {
+          merge(line_beyond(s, from, m.block), m);
+          k.push(fifo_beyond(s, from), write_entry(m.block));
+          if constexpr (std::is_same_v<Tag, CuTag>) set_written(s.rl2(machine.agent_of(from), m.block));
         });
-    r.rule(
-        {.name = "S-FIFO3 dequeues a stale entry",
-         .unit = "directory",
-         .source = "4.3",
-         .urgency = Urgency::local},
-        over(),
-        [=, this](const State& s) {
-          return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
+    r.triggered(
+        {.name = names[1], .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link},
+        senders, link,
+        [=, this](const State& s, Ix<Tag> from, const Up& m) {
+          return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(fifo_beyond(s, from));
         },
-        [=, this](State& s) { k.pop(s.fifo3); });
-    // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
-    // the wavefront have reached an ordering point (i.e., main memory)."
+        [=, this](State& s, Ix<Tag> from, const Up& m) { k.push(fifo_beyond(s, from), marker_entry(m)); });
+  }
+
+  // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
+  // policy or the address reaches the head of the S-FIFO."
+  template <class Tag>
+  void replacement_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tag>) const {
     r.rule(
-        {.name = "S-FIFO3 ends a release",
-         .unit = "directory",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(), [=, this](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
-        [=, this](State& s) {
-          const Entry e = s.fifo3.head();
-          k.pop(s.fifo3);
-          marker_out(s, e, [](Agent) { return Bool(true); });
+        {.name = name, .unit = unit, .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+        over(Tag{}, blocks),
+        [=, this](const State& s, Ix<Tag> at, Block b) { return dirty(line(s, at, b)) && may_send(s, at); },
+        [=, this](State& s, Ix<Tag> at, Block b) {
+          evict(s, at, b);
+          if constexpr (std::is_same_v<Tag, CuTag>) {
+            if (fault("entry-lost")) lose_entry(s, at);
+          }
         });
   }
 
-  [[nodiscard]] Bool drains3(const State& s) const {
-    return !s.fifo3.empty() && (k.full(s.fifo3) || has_marker(s.fifo3) || all_ended(s));
+  // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the associated
+  // cache evictions) until the release marker reaches the head of the queue". An S-FIFO "may contain more
+  // addresses that already have been evicted from the write cache" (4.3).
+  template <class... Tags>
+  void dequeue_rules(Rules& r, const Names& names, std::string_view unit, Over<Tags...> at_level) const {
+    r.rule(
+        {.name = names[0], .unit = unit, .source = "4.3.1 Synchronization"}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && e.kind == EntryKind::write && dirty(line(s, at..., e.block)) &&
+                 may_send(s, at...);
+        },
+        [=, this](State& s, Ix<Tags>... at) {
+          const Block b = fifo(s, at...).head().block;
+          k.pop(fifo(s, at...));
+          evict(s, at..., b);
+        });
+    r.rule(
+        {.name = names[1], .unit = unit, .source = "4.3", .urgency = Urgency::local}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && e.kind == EntryKind::write && !dirty(line(s, at..., e.block));
+        },
+        [=, this](State& s, Ix<Tags>... at) { k.pop(fifo(s, at...)); });
+  }
+
+  // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
+  // the wavefront have reached an ordering point (i.e., main memory)." Ours: at agent scope it is the head of
+  // S-FIFO2.
+  template <class... Tags>
+  void end_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tags...> at_level) const {
+    r.rule(
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && is_marker(e) && ends(e, at...);
+        },
+        [=, this](State& s, Ix<Tags>... at) {
+          const Entry e = fifo(s, at...).head();
+          k.pop(fifo(s, at...));
+          marker_out(s, e, [&](Agent a) { return concerns(a, at...); });
+        });
+  }
+  template <class Tag>
+  void pass_on_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tag> at_level) const {
+    r.rule(
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        [=, this](const State& s, Ix<Tag> at) {
+          const Entry& e = fifo(s, at).head();
+          return drains(s, fifo(s, at)) && is_marker(e) && !ends(e, at) && may_send(s, at);
+        },
+        [=, this](State& s, Ix<Tag> at) {
+          send(s, at, marker_message(fifo(s, at).head()));
+          k.pop(fifo(s, at));
+        });
+  }
+
+  // "The controller will dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers
+  // an S-FIFO flush" (4.1).
+  template <class Fifo>
+  [[nodiscard]] Bool drains(const State& s, const Fifo& fifo) const {
+    return !fifo.empty() && (k.full(fifo) || has_marker(fifo) || all_ended(s));
+  }
+  [[nodiscard]] static Bool is_marker(const Entry& e) {
+    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
+  }
+  [[nodiscard]] Up marker_message(const Entry& e) const {
+    Up m = up(UpKind::marker, Block{}, e.thread, e.scope);
+    k.when(e.kind == EntryKind::flush, [&] { m.kind = UpKind::flush; });
+    return m;
+  }
+  [[nodiscard]] Entry marker_entry(const Up& m) const {
+    Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
+    k.when(m.kind == UpKind::flush, [&] { e.kind = EntryKind::flush; });
+    return e;
+  }
+  void lose_entry(State& s, Cu c) const {
+    k.for_each(queues,
+               [&](Queue q) { k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); }); });
   }
 
   // ---- normal read operation (4.3.1) --------------------------------------------------------------------
@@ -911,7 +860,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
                  !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
         },
-        [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+        [=, this](State& s, ThreadIx t) { evict(s, cu(t), s.port(t).request.block); });
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -967,7 +916,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
                  dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
         },
-        [=, this](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
+        [=, this](State& s, Cu c) { evict(s, machine.agent_of(c), s.link1(c).head().block); });
     r.triggered(
         {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
@@ -1015,7 +964,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           const Bool rmw = m.kind == UpKind::atomic && Bool(repaired("atomic-overtakes-write"));
           return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
         },
-        [=, this](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
+        [=, this](State& s, Agent a) { evict(s, s.link2(a).head().block); });
     r.triggered(
         {.name = "read reaches memory",
          .unit = "directory",
@@ -1175,7 +1124,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
       r.rule(
           {.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
           [=, this](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
-          [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+          [=, this](State& s, ThreadIx t) { evict(s, cu(t), s.port(t).request.block); });
     }
     r.rule(
         {.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"},
@@ -1291,47 +1240,15 @@ struct Protocol : MemorySystem<K, faults, variants> {
       const Bool waits = releases(s.port(t).request.order) && Bool(repaired("host-release-does-not-wait"));
       return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
     };
-    r.rule(
-        {.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-        });
-    r.rule(
-        {.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          home().cpu_store(s.home, q.block, q.word, q.a);
-          invalidate_agents(s, q.block);
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t));
-        });
-    r.rule(
-        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          const Value old = home().cpu_load(s.home, q.block, q.word);
-          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-          invalidate_agents(s, q.block);
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t), old);
-        });
-    r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t);
-        },
-        [](State& s, ThreadIx t) {
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t));
-        });
+    home().cpu_rules(r, *this,
+                     {.load = "4.3.1 Normal Read",
+                      .store = "4.3.1 Normal Write",
+                      .rmw = "4.3.1 Normal Write",
+                      .fence = "4.3.1"},
+                     ready, [=, this](State& s, ThreadIx t, bool wrote) {
+                       if (wrote) invalidate_agents(s, s.port(t).request.block);
+                       s.stage(t) = Stage::idle;
+                     });
     // "CPU invalidations can be applied lazily": as printed a CPU's release does not wait for them (repair).
     if (repaired("host-release-does-not-wait")) {
       r.rule(

@@ -108,7 +108,7 @@ struct Direct : MemorySystem<K> {
 template <class K, template <class> class Front = Direct>
 struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   using Base = MemorySystem<K, faults, variants, Front<K>::own_faults>;
-  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::put, Base::word_of;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::put, Base::word_of;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::variant;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
@@ -177,23 +177,16 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void invariants(Invariants& v) const {
     v.invariant("a copy in L1 has its CU's newest write on the link", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(
-            blocks, [&](Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data); });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data);
       });
     });
     v.invariant("a copy in L2 has its agent's newest write on the link", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(
-            blocks, [&](Block b) { return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data); });
+      return every(agents, blocks, [&](Agent a, Block b) {
+        return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data);
       });
     });
-    v.invariant("a CPU copy is current", [=, this](const State& s) {
-      return k.forall(blocks, [&](Block b) {
-        return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
-               k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
-      });
-    });
+    home().invariants(v);
     v.keep(front()).invariants(v);
   }
 
@@ -673,34 +666,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   }
 
   void cpu_rules(Rules& r) const {
-    r.rule(
-        {.name = "CPU loads", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-        });
-    r.rule(
-        {.name = "CPU stores", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          home().cpu_store(s.home, q.block, q.word, q.a);
-          complete<K>(s.port(t));
-        });
-    r.rule(
-        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          const Value old = home().cpu_load(s.home, q.block, q.word);
-          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-          complete<K>(s.port(t), old);
-        });
-    r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
-        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+    home().cpu_rules(
+        r, *this, {.load = "4.2.3", .store = "4.2.3", .rmw = "4.2.3", .fence = "4.2.3"},
+        [](const State&, ThreadIx) { return Bool(true); }, [](State&, ThreadIx, bool) {});
   }
 };
 
