@@ -159,10 +159,12 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
   void rules(Rules& r) const {
-    read_rules(r);
-    write_rules(r);
-    response_rules(r);
-    memory_rules(r);
+    read_request_to_l1(r);   // Algorithm 1
+    read_request_to_l2(r);   // Algorithm 2
+    write_request_to_l1(r);  // Algorithm 4
+    write_request_to_l2(r);  // Algorithm 5
+    response_rules(r);       // the ends of all four
+    request_to_mm(r);        // Algorithm 3
     synchronization_rules(r);
     replacement_rules(r);
     cpu_rules(r);
@@ -290,7 +292,158 @@ struct Protocol : MemorySystem<K, faults, variants> {
   }
 
  private:
-  // ---- the TSU ------------------------------------------------------------------------------------------
+  // ---- messages -----------------------------------------------------------------------------------------
+
+  [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
+    if (!is("ordered")) return true;
+    return !link.empty() && link.head() == t;
+  }
+  void send(Link& link, ThreadIx t) const {
+    if (is("ordered")) k.push(link, t);
+  }
+  void receive(Link& link) const {
+    if (is("ordered")) k.pop(link);
+  }
+  [[nodiscard]] Bool at_l2(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::to_l2 && first(s.up1(cu(t)), t);
+  }
+  [[nodiscard]] Bool at_memory(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::to_memory && first(s.up2(agent(t)), t);
+  }
+  [[nodiscard]] Bool back_at_l2(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::from_memory && first(s.down2(agent(t)), t);
+  }
+  [[nodiscard]] Bool back_at_l1(const State& s, ThreadIx t) const {
+    return s.transit(t).stage == Stage::from_l2 && first(s.down1(cu(t)), t);
+  }
+  [[nodiscard]] Bool may_send(const State& s) const {
+    if (!is("atomic")) return true;
+    return k.forall(threads, [&](ThreadIx t) { return !in_flight(s, t); });
+  }
+  void send_to_l2(State& s, ThreadIx t) const {
+    s.transit(t).stage = Stage::to_l2;
+    const Bool carries = Bool(carries_time()) || (atomic_beyond_group(s, t) && writes(s, t) &&
+                                                  Bool(knows_scopes()) && Bool(!fault("store-without-time")));
+    k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
+    send(s.up1(cu(t)), t);
+  }
+  void send_to_memory(State& s, ThreadIx t) const {
+    receive(s.up1(cu(t)));
+    s.transit(t).stage = Stage::to_memory;
+    send(s.up2(agent(t)), t);
+  }
+  void respond_to_l1(State& s, ThreadIx t) const {
+    s.transit(t).stage = Stage::from_l2;
+    send(s.down1(cu(t)), t);
+  }
+
+  // ---- Algorithm 1: read request to L1 -------------------------------------------------------------------
+  //
+  // "if Block(Addr) == nil or cts > rts(Block) then Send RdReqToL2{Addr}; Fetch RspFromL2{Data, rts, wts};
+  // Bwts = max[cts, wts]; Brts = max[wts + 1, rts]; Send RspToCU{Block{Data}};
+  // else if cts <= rts(Block) then Send RspToCU{Block{Data}};"
+
+  [[nodiscard]] const Line& copy1(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
+  [[nodiscard]] Bool hits1(const State& s, ThreadIx t) const {
+    if (fault("expired-copy-read")) return copy1(s, t).present;
+    return valid(copy1(s, t), s.clock1(cu(t)));
+  }
+  // Ours: an atomic load beyond the work-group is for L2 or MM to answer.
+  [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
+    return Bool(knows_scopes() && !is("polls-leases")) && atomic_beyond_group(s, t);
+  }
+  [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
+    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
+  }
+
+  void read_request_to_l1(Rules& r) const {
+    r.rule(
+        {.name = "load hits L1", .unit = "L1", .source = "Alg. 1, l. 9"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return loads(s, t) && !passes_l1(s, t) && hits1(s, t) && !copy1(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
+        });
+    r.rule(
+        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
+        },
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+  }
+
+  // ---- Algorithm 2: read request to L2 -------------------------------------------------------------------
+  //
+  // The same at L2, whose misses go to MM.
+
+  [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
+  [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
+    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
+  }
+
+  // With the time that the request carries, where it carries one.
+  [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
+    if (!carries_time()) return hits2(s, t);
+    return hits2(s, t) && s.transit(t).wts <= copy2(s, t).rts;
+  }
+  [[nodiscard]] Bool passes_l2(const State& s, ThreadIx t) const {
+    return Bool(knows_scopes() && !is("polls-leases")) && atomic_to_system(s, t);
+  }
+  void arrive_at_l2(State& s, ThreadIx t) const {
+    if (carries_time()) advance_bank(s, t, s.transit(t).wts);
+  }
+  void advance_bank(State& s, ThreadIx t, const Number& time) const {
+    if (is("one-clock")) {
+      advance_banks(s, agent(t), time);
+    } else {
+      Time& clock = s.clock2(agent(t), block(s, t));
+      clock = later(clock, time);
+    }
+  }
+  void advance_banks(State& s, Agent a, const Number& time) const {
+    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
+  }
+
+  void read_request_to_l2(Rules& r) const {
+    r.rule(
+        {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::load) && !passes_l2(s, t) && hits_in_time(s, t) &&
+                 !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          receive(s.up1(cu(t)));
+          const Line& line = copy2(s, t);
+          Transit& transit = s.transit(t);
+          transit.data = line.data;
+          transit.wts = line.wts;
+          transit.rts = line.rts;
+          respond_to_l1(s, t);
+        });
+    r.rule(
+        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
+                 !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          send_to_memory(s, t);
+        },
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+  }
+
+  // ---- Algorithm 3: read or write request to MM ----------------------------------------------------------
+  //
+  // "if TSU(Addr) == nil then AddEntryToTSU;
+  // if Req == ReadReq then MemtsEntry = memts + RdLease; Mrts = MemtsEntry; Mwts = Mrts - RdLease;
+  // else if Req == WriteReq then MemtsEntry = memts + WrLease; Mrts = MemtsEntry; Mwts = Mrts - WrLease;
+  // Send RspToL2{Block{Data, rts, wts}};"
 
   [[nodiscard]] Number read_lease(Block b) const {
     return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
@@ -353,176 +506,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     });
   }
 
-  // ---- messages -----------------------------------------------------------------------------------------
-
-  [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
-    if (!is("ordered")) return true;
-    return !link.empty() && link.head() == t;
-  }
-  void send(Link& link, ThreadIx t) const {
-    if (is("ordered")) k.push(link, t);
-  }
-  void receive(Link& link) const {
-    if (is("ordered")) k.pop(link);
-  }
-  [[nodiscard]] Bool at_l2(const State& s, ThreadIx t) const {
-    return s.transit(t).stage == Stage::to_l2 && first(s.up1(cu(t)), t);
-  }
-  [[nodiscard]] Bool at_memory(const State& s, ThreadIx t) const {
-    return s.transit(t).stage == Stage::to_memory && first(s.up2(agent(t)), t);
-  }
-  [[nodiscard]] Bool back_at_l2(const State& s, ThreadIx t) const {
-    return s.transit(t).stage == Stage::from_memory && first(s.down2(agent(t)), t);
-  }
-  [[nodiscard]] Bool back_at_l1(const State& s, ThreadIx t) const {
-    return s.transit(t).stage == Stage::from_l2 && first(s.down1(cu(t)), t);
-  }
-  [[nodiscard]] Bool may_send(const State& s) const {
-    if (!is("atomic")) return true;
-    return k.forall(threads, [&](ThreadIx t) { return !in_flight(s, t); });
-  }
-  void send_to_l2(State& s, ThreadIx t) const {
-    s.transit(t).stage = Stage::to_l2;
-    const Bool carries = Bool(carries_time()) || (shared_beyond_group(s, t) && writes(s, t) &&
-                                                  Bool(knows_scopes()) && Bool(!fault("store-without-time")));
-    k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
-    send(s.up1(cu(t)), t);
-  }
-  void send_to_memory(State& s, ThreadIx t) const {
-    receive(s.up1(cu(t)));
-    s.transit(t).stage = Stage::to_memory;
-    send(s.up2(agent(t)), t);
-  }
-
-  // ---- reads: Algorithms 1 and 2 ------------------------------------------------------------------------
-
-  [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
-    return Bool(knows_scopes() && !is("polls-leases")) && shared_beyond_group(s, t);
-  }
-  [[nodiscard]] Bool passes_l2(const State& s, ThreadIx t) const {
-    return Bool(knows_scopes() && !is("polls-leases")) && shared_by_system(s, t);
-  }
-  [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
-  }
-  [[nodiscard]] const Line& copy1(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
-  [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
-  [[nodiscard]] Bool hits1(const State& s, ThreadIx t) const {
-    if (fault("expired-copy-read")) return copy1(s, t).present;
-    return valid(copy1(s, t), s.clock1(cu(t)));
-  }
-  [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
-    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
-  }
-
-  void read_rules(Rules& r) const {
-    r.rule(
-        {.name = "load hits L1", .unit = "L1", .source = "Alg. 1, l. 9"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return loads(s, t) && !passes_l1(s, t) && hits1(s, t) && !copy1(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
-        });
-    r.rule(
-        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
-        },
-        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
-    r.rule(
-        {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && asks(s, t, Operation::load) && !passes_l2(s, t) && hits_in_time(s, t) &&
-                 !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          receive(s.up1(cu(t)));
-          const Line& line = copy2(s, t);
-          Transit& transit = s.transit(t);
-          transit.data = line.data;
-          transit.wts = line.wts;
-          transit.rts = line.rts;
-          respond_to_l1(s, t);
-        });
-    r.rule(
-        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
-                 !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          send_to_memory(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
-  }
-  // With the time that the request carries, where it carries one.
-  [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
-    if (!carries_time()) return hits2(s, t);
-    return hits2(s, t) && s.transit(t).wts <= copy2(s, t).rts;
-  }
-  void arrive_at_l2(State& s, ThreadIx t) const {
-    if (carries_time()) advance_bank(s, t, s.transit(t).wts);
-  }
-
-  // ---- writes: Algorithms 4 and 5 -----------------------------------------------------------------------
-
-  void write_rules(Rules& r) const {
-    const auto stores = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
-    };
-    // What an RMW will write is not known here, so it misses.
-    const auto early = [](const State& s, ThreadIx t) { return asks(s, t, Operation::store); };
-    r.rule(
-        {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return stores(s, t) && early(s, t) && hits1(s, t); },
-        [=, this](State& s, ThreadIx t) {
-          Line& line = s.l1(cu(t), block(s, t));
-          put(line.data, s.port(t).request.word, s.port(t).request.a);
-          if (!fault("write-not-locked")) line.locked = true;
-          s.transit(t).hit1 = true;
-          send_to_l2(s, t);
-        });
-    r.rule(
-        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
-        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
-    r.rule(
-        {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && early(s, t) && hits2(s, t) && !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          Line& line = s.l2(agent(t), block(s, t));
-          put(line.data, s.port(t).request.word, s.port(t).request.a);
-          if (!fault("write-not-locked")) line.locked = true;
-          s.transit(t).hit2 = true;
-          send_to_memory(s, t);
-        });
-    r.rule(
-        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && writes(s, t) && !(early(s, t) && hits2(s, t)) && !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          send_to_memory(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
-  }
-
-  // ---- MM: Algorithm 3 ----------------------------------------------------------------------------------
-
-  void memory_rules(Rules& r) const {
+  void request_to_mm(Rules& r) const {
     r.rule(
         {.name = "MM answers a read", .unit = "MM", .source = "Alg. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -608,7 +592,73 @@ struct Protocol : MemorySystem<K, faults, variants> {
     mm(s).cpu_clock = 1;
   }
 
-  // ---- responses ----------------------------------------------------------------------------------------
+  // ---- Algorithm 4: write request to L1 ------------------------------------------------------------------
+  //
+  // "if cts <= rts(Block) then WriteToBlock; LockAccesstoBlock; Send WrReqToL2{Addr}", and on the right, for
+  // a miss, "Send WrReqToL2{Addr}". What an RMW will write is not known here, so it misses.
+
+  void write_request_to_l1(Rules& r) const {
+    const auto stores = [=, this](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
+    };
+    r.rule(
+        {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return stores(s, t) && asks(s, t, Operation::store) && hits1(s, t);
+        },
+        [=, this](State& s, ThreadIx t) {
+          Line& line = s.l1(cu(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault("write-not-locked")) line.locked = true;
+          s.transit(t).hit1 = true;
+          send_to_l2(s, t);
+        });
+    r.rule(
+        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return stores(s, t) && !(asks(s, t, Operation::store) && hits1(s, t));
+        },
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+  }
+
+  // ---- Algorithm 5: write request to L2 ------------------------------------------------------------------
+  //
+  // The same at L2, whose writes go to MM.
+
+  void write_request_to_l2(Rules& r) const {
+    r.rule(
+        {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::store) && hits2(s, t) && !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          Line& line = s.l2(agent(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault("write-not-locked")) line.locked = true;
+          s.transit(t).hit2 = true;
+          send_to_memory(s, t);
+        });
+    r.rule(
+        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && writes(s, t) && !(asks(s, t, Operation::store) && hits2(s, t)) &&
+                 !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          send_to_memory(s, t);
+        },
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+  }
+
+  // ---- responses: the ends of Algorithms 1, 2, 4 and 5 ---------------------------------------------------
+  //
+  // "Fetch RspFromL2{rts, wts}; Bwts = max[cts, wts]; Brts = max[wts + 1, rts]; cts = max[cts, Bwts];
+  // UnlockAccessToBlock; Send RspToCU{Block{Data}};"
 
   // "Brts = max[wts + 1, rts]" beside "Bwts = max[cts, wts]".
   [[nodiscard]] Number block_rts(const Number& block_wts, const Transit& response) const {
@@ -661,7 +711,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           install(s.l2(agent(t), block(s, t)), s.clock2(agent(t), block(s, t)), transit, transit.hit2);
           k.when(writes(s, t) || Bool(!prints("read-keeps-clock")), [&] { advance_bank(s, t, answered); });
           if (knows_scopes() && !fault("acquire-keeps-bank-clocks")) {
-            k.when(shared_by_system(s, t) && acquires(s.port(t).request.order),
+            k.when(atomic_to_system(s, t) && acquires(s.port(t).request.order),
                    [&] { advance_banks(s, agent(t), answered); });
           }
           respond_to_l1(s, t);
@@ -690,25 +740,10 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
   }
-  void respond_to_l1(State& s, ThreadIx t) const {
-    s.transit(t).stage = Stage::from_l2;
-    send(s.down1(cu(t)), t);
-  }
   [[nodiscard]] Bool moves_l1_clock(const State& s, ThreadIx t) const {
-    const Bool as_atomic = shared_beyond_group(s, t) && Bool(knows_scopes());
+    const Bool as_atomic = atomic_beyond_group(s, t) && Bool(knows_scopes());
     return (as_atomic && Bool(!fault("acquire-keeps-l1-clock"))) ||
            (!as_atomic && (writes(s, t) || Bool(!prints("read-keeps-clock"))));
-  }
-  void advance_bank(State& s, ThreadIx t, const Number& time) const {
-    if (is("one-clock")) {
-      advance_banks(s, agent(t), time);
-    } else {
-      Time& clock = s.clock2(agent(t), block(s, t));
-      clock = later(clock, time);
-    }
-  }
-  void advance_banks(State& s, Agent a, const Number& time) const {
-    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
   }
 
   // ---- fences: ours -------------------------------------------------------------------------------------
@@ -716,7 +751,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
   void synchronization_rules(Rules& r) const {
     const auto acquires_beyond = [=, this](const State& s, ThreadIx t) {
-      return Bool(knows_scopes()) && acquires(s.port(t).request.order) && shared_beyond_group(s, t);
+      return Bool(knows_scopes()) && acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
     };
     r.rule(
         {.name = "fence passes", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
@@ -734,7 +769,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           const Number newest = mm(s).latest;
           if (!fault("fence-keeps-l1")) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
           if (!fault("fence-keeps-l2")) {
-            k.when(shared_by_system(s, t), [&] { advance_banks(s, agent(t), newest); });
+            k.when(atomic_to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
           }
           complete<K>(s.port(t));
         });

@@ -49,11 +49,11 @@ auto to_system(const State& s, const Thread& t) {
 }
 // An atomic access or a fence whose scope is such: more than one CU, or more than one agent, has to see it.
 template <class State, class Thread>
-auto shared_beyond_group(const State& s, const Thread& t) {
+auto atomic_beyond_group(const State& s, const Thread& t) {
   return beyond_group(s, t) && s.port(t).request.order != Order::plain;
 }
 template <class State, class Thread>
-auto shared_by_system(const State& s, const Thread& t) {
+auto atomic_to_system(const State& s, const Thread& t) {
   return to_system(s, t) && s.port(t).request.order != Order::plain;
 }
 

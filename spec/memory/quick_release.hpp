@@ -316,17 +316,17 @@ struct Protocol : MemorySystem<K, faults, variants> {
     });
   }
 
- private:
-  // ---- what the rules talk about ------------------------------------------------------------------------
+  // ---- what rules, invariants and lemmas ask
+  // ------------------------------------------------------------------------
 
   [[nodiscard]] bool split() const { return is("split-fifo"); }
+  // In the split variant a host thread's queue stays empty.
   [[nodiscard]] Queue queue_of(ThreadIx t) const {
     return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
   }
   [[nodiscard]] Cu cu_of(Queue q) const {
     return split() ? cu(K::template same<ThreadTag>(q)) : K::template same<CuTag>(q);
   }
-  // In the split variant a host thread's queue stays empty.
 
   [[nodiscard]] Bool dirty(const WriteLine& line) const {
     return k.exists(words, [&](Word w) { return line.dirty(w); });
@@ -341,10 +341,12 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] static Bool lists(const Fifo& fifo, Block b) {
     return K::contains(fifo, [&](const Entry& e) { return e.kind == EntryKind::write && e.block == b; });
   }
+  [[nodiscard]] static Bool is_marker(const Entry& e) {
+    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
+  }
   template <class Fifo>
   [[nodiscard]] static Bool has_marker(const Fifo& fifo) {
-    return K::contains(
-        fifo, [](const Entry& e) { return e.kind == EntryKind::marker || e.kind == EntryKind::flush; });
+    return K::contains(fifo, [](const Entry& e) { return is_marker(e); });
   }
   [[nodiscard]] Bool all_ended(const State& s) const {
     return k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
@@ -360,6 +362,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return k.forall(words, [&](Word w) { return data(w) == home().current(s.home, b, w); });
   }
 
+ private:
   static Entry write_entry(Block b) {
     Entry e;
     e.kind = EntryKind::write;
@@ -417,7 +420,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] Bool passes(const State& s, ThreadIx t, int level) const {
     if (!repaired("acquire-hits-l1")) return Bool(false);
     const auto& q = s.port(t).request;
-    return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : q.scope == Scope::system);
+    return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : to_system(s, t));
   }
 
   // The thread's load of the block has not been looked up in L2 yet.
@@ -793,9 +796,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
   template <class Fifo>
   [[nodiscard]] Bool drains(const State& s, const Fifo& fifo) const {
     return !fifo.empty() && (k.full(fifo) || has_marker(fifo) || all_ended(s));
-  }
-  [[nodiscard]] static Bool is_marker(const Entry& e) {
-    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
   }
   [[nodiscard]] Up marker_message(const Entry& e) const {
     Up m = up(UpKind::marker, Block{}, e.thread, e.scope);

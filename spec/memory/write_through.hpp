@@ -212,7 +212,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
   // No marker is needed, or it has been answered.
   [[nodiscard]] static Bool release_done(const State& s, ThreadIx t) {
-    const Bool needs = releases(s.port(t).request.order) && shared_beyond_group(s, t);
+    const Bool needs = releases(s.port(t).request.order) && atomic_beyond_group(s, t);
     return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
   }
 
@@ -296,7 +296,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.rule(
         {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && asks(s, t, Operation::store) && !shared_beyond_group(s, t) &&
+          return on_gpu(s, t) && asks(s, t, Operation::store) && !atomic_beyond_group(s, t) &&
                  release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
@@ -331,7 +331,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void load_rules(Rules& r) const {
     const auto loads = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::load) && !shared_beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::load) && !atomic_beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none;
     };
     const auto copy = [=, this](const State& s, ThreadIx t) -> const Line& {
@@ -424,7 +424,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.rule(
         {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && releases(s.port(t).request.order) && shared_beyond_group(s, t) &&
+          return on_gpu(s, t) && releases(s.port(t).request.order) && atomic_beyond_group(s, t) &&
                  s.stage(t) == Stage::idle && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
@@ -470,7 +470,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   // An operation has been performed; an acquire beyond the work-group still has caches to drop.
   void performed(State& s, ThreadIx t) const {
-    const Bool drops = acquires(s.port(t).request.order) && shared_beyond_group(s, t);
+    const Bool drops = acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
     k.when(
         drops,
         [&] {
@@ -485,7 +485,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void atomic_rules(Rules& r) const {
     const auto local_rmw = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !shared_beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !atomic_beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none && !k.full(s.link1(cu(t)));
     };
     r.rule(
@@ -507,7 +507,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         });
 
     const auto leaves = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && !asks(s, t, Operation::fence) && shared_beyond_group(s, t) &&
+      return on_gpu(s, t) && !asks(s, t, Operation::fence) && atomic_beyond_group(s, t) &&
              release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
     };
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
