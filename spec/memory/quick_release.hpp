@@ -501,7 +501,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     } else if (!lean()) {
       s.rl1(c, b) = ReadLine{};
     }
-    poison1(s, c, b);
+    poison(s, c, b);
   }
 
   // 4.3.1: "When a wL2 evicts a block, it invalidates the local rL2 and broadcasts an invalidation message to
@@ -510,9 +510,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
     k.push(s.link2(a), write_through(b, s.wl2(a, b).dirty, s.wl2(a, b).data));
     s.wl2(a, b) = WriteLine{};
     s.rl2(a, b) = ReadLine{};
-    poison2(s, a, b);
+    poison(s, a, b);
     if (!fault("no-broadcast")) {
-      k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation1(s, c, b); }); });
+      k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation(s, c, b); }); });
     }
   }
 
@@ -524,54 +524,53 @@ struct Protocol : MemorySystem<K, faults, variants> {
     if (k.extent(agents) > 1 && !fault("agents-not-invalidated")) invalidate_agents(s, b);
   }
 
+  // Where a thread's reads come by, and when they may still meet what goes past them there: at a CU's L1, at
+  // an agent's L2.
+  [[nodiscard]] Bool sits(ThreadIx t, Cu c) const { return !machine.is_host(t) && cu(t) == c; }
+  [[nodiscard]] Bool sits(ThreadIx t, Agent a) const { return !machine.is_host(t) && agent(t) == a; }
+  [[nodiscard]] static Bool is_beyond(const Read& read, Cu) { return read.stage != ReadStage::none; }
+  [[nodiscard]] static Bool is_beyond(const Read& read, Agent) {
+    return read.stage == ReadStage::to_directory || read.stage == ReadStage::from_directory;
+  }
+  static constexpr ReadStage fill_to(Cu) { return ReadStage::from_l2; }
+  static constexpr ReadStage fill_to(Agent) { return ReadStage::from_directory; }
+
   // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates
   // only what is in the cache).
-  void poison1(State& s, Cu c, Block b) const {
-    poison(
-        s, b, [&](ThreadIx t) { return cu(t) == c; },
-        [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
-  }
-  void poison2(State& s, Agent a, Block b) const {
-    poison(
-        s, b, [&](ThreadIx t) { return agent(t) == a; },
-        [&](ThreadIx t) {
-          return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
-        });
-  }
-  // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
-  void drop1(State& s, Cu c, Block b) const {
-    s.rl1(c, b) = ReadLine{};
-    poison1(s, c, b);
-  }
-  void drop2(State& s, Agent a, Block b) const {
-    s.rl2(a, b) = ReadLine{};
-    poison2(s, a, b);
-  }
-  template <class Where, class When>
-  void poison(State& s, Block b, Where&& where, When&& when) const {
+  template <class Place>
+  void poison(State& s, Place at, Block b) const {
     if (!repaired("fill-survives-eviction")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && when(t), [&] { s.read(t).poisoned = true; });
+      k.when(sits(t, at) && is_beyond(s.read(t), at), [&] { s.read(t).poisoned = true; });
     });
   }
-
-  void send_invalidation1(State& s, Cu c, Block b) const {
-    s.invalidation1(c, b) = true;
-    follow(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+  // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
+  void drop(State& s, Cu c, Block b) const {
+    s.rl1(c, b) = ReadLine{};
+    poison(s, c, b);
   }
-  void send_invalidation2(State& s, Agent a, Block b) const {
+  void drop(State& s, Agent a, Block b) const {
+    s.rl2(a, b) = ReadLine{};
+    poison(s, a, b);
+  }
+
+  void send_invalidation(State& s, Cu c, Block b) const {
+    s.invalidation1(c, b) = true;
+    follow(s, c, b);
+  }
+  void send_invalidation(State& s, Agent a, Block b) const {
     s.invalidation2(a, b) = true;
-    follow(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+    follow(s, a, b);
   }
   void invalidate_agents(State& s, Block b) const {
-    k.for_each(agents, [&](Agent a) { send_invalidation2(s, a, b); });
+    k.for_each(agents, [&](Agent a) { send_invalidation(s, a, b); });
   }
   // Fills on the same way keep their place before the invalidation (repair; the print lets it overtake them).
-  template <class Where>
-  void follow(State& s, Block b, ReadStage stage, Where&& where) const {
+  template <class Place>
+  void follow(State& s, Place at, Block b) const {
     if (!repaired("fill-overtaken")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && s.read(t).stage == stage, [&] { s.read(t).followed = true; });
+      k.when(sits(t, at) && s.read(t).stage == fill_to(at), [&] { s.read(t).followed = true; });
     });
   }
 
@@ -868,7 +867,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
         },
         [=, this](State& s, ThreadIx t) {
-          k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
+          k.when(passes(s, t, 1), [&] { drop(s, cu(t), s.port(t).request.block); });
           k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
           s.read(t).stage = ReadStage::to_l2;
         });
@@ -927,7 +926,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
+          k.when(passes(s, m.thread, 2), [&] { drop(s, a, m.block); });
           k.push(s.link2(a), m);
           s.read(m.thread).stage = ReadStage::to_directory;
         },
@@ -1135,7 +1134,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](State& s, ThreadIx t) {
           const Block b = s.port(t).request.block;
-          if (repaired("atomic-overtakes-write")) drop1(s, cu(t), b);
+          if (repaired("atomic-overtakes-write")) drop(s, cu(t), b);
           k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
           k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
           s.stage(t) = Stage::atomic;
@@ -1153,7 +1152,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          if (repaired("atomic-overtakes-write")) drop2(s, a, m.block);
+          if (repaired("atomic-overtakes-write")) drop(s, a, m.block);
           k.push(s.link2(a), m);
         },
         [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
@@ -1200,17 +1199,15 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   // No fill that it has to stay behind is still on its way.
   [[nodiscard]] Bool arrives1(const State& s, Cu c, Block b) const {
-    return s.invalidation1(c, b) &&
-           !behind_fill(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+    return s.invalidation1(c, b) && !behind_fill(s, c, b);
   }
   [[nodiscard]] Bool arrives2(const State& s, Agent a, Block b) const {
-    return s.invalidation2(a, b) &&
-           !behind_fill(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+    return s.invalidation2(a, b) && !behind_fill(s, a, b);
   }
-  template <class Where>
-  [[nodiscard]] Bool behind_fill(const State& s, Block b, ReadStage stage, Where&& where) const {
+  template <class Place>
+  [[nodiscard]] Bool behind_fill(const State& s, Place at, Block b) const {
     return exists_asking(k, s.port, b, [&](ThreadIx t) {
-      return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage;
+      return sits(t, at) && s.read(t).followed && s.read(t).stage == fill_to(at);
     });
   }
   void invalidate1(State& s, Cu c, Block b) const {
@@ -1224,7 +1221,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     const bool tell = !fault("cpu-write-not-broadcast");
     k.for_each(cus, [&](Cu c) {
       k.when(machine.agent_of(c) == a, [&] {
-        if (tell) send_invalidation1(s, c, b);
+        if (tell) send_invalidation(s, c, b);
         for_each_present(k, slice(s.awaited2, threads, a, b), [&](ThreadIx t) {
           s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
         });
