@@ -153,7 +153,7 @@ std::vector<std::string> settings_of(const SchedulerSetup& setup) {
     if (setup.readings.*reading.reading) settings.push_back(fmt::format("reading={}", reading.name));
   }
   for (std::size_t i = 0; i < scheduler_faults.size(); ++i) {
-    if (setup.has(static_cast<SchedulerFault>(i)))
+    if (setup.has(static_cast<unsigned>(i)))
       settings.push_back(fmt::format("fault={}", scheduler_faults.at(i).name));
   }
   return settings;

@@ -27,18 +27,12 @@
 
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::msi {
 
 // Forwarded requests under way to one cache; a directory that finds no room waits.
-struct ForwardSlot {
-  static constexpr std::string_view name = "forwarded-requests";
-  static constexpr int capacity = 8;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct ForwardSlot : Slots<"forwarded-requests", 8> {};
 
 enum class CacheState : std::uint8_t { I, IS_D, IM_AD, IM_A, S, SM_AD, SM_A, M, MI_A, SI_A, II_A };
 BOOST_DESCRIBE_ENUM(CacheState, I, IS_D, IM_AD, IM_A, S, SM_AD, SM_A, M, MI_A, SI_A, II_A)
@@ -59,19 +53,17 @@ BOOST_DESCRIBE_ENUM(ForwardKind, Fwd_GetS, Fwd_GetM, Inv, Put_Ack)
 enum class Acknowledgement : std::uint8_t { none, awaited, sent };
 BOOST_DESCRIBE_ENUM(Acknowledgement, none, awaited, sent)
 
-enum class FaultName : std::uint8_t { acknowledgements_not_awaited };
 inline constexpr std::array faults{
     Fault{"acknowledgements-not-awaited",
           "Data alone makes a core the owner, whoever has still to send an Inv-Ack"}};
 
 template <class K>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using Core = typename K::template Ix<ThreadTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
-  using Data = typename K::template Array<Value, WordTag>;
+struct Protocol : MemorySystem<K, faults> {
+  using Base = MemorySystem<K, faults>;
+  using Base::Base, Base::k, Base::fault, Base::put, Base::same, Base::word_of;
+  using typename Base::Block, typename Base::Word;
+  using typename Base::Bool, typename Base::Value, typename Base::Data;
+  using Core = typename Base::ThreadIx;
   template <class E>
   using Enum = typename K::template Enum<E>;
 
@@ -120,15 +112,6 @@ struct Protocol {
   };
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
-
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
-  }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
@@ -183,19 +166,13 @@ struct Protocol {
   }
 
  private:
-  [[nodiscard]] Bool same(const Data& a, const Data& b) const {
-    return k.forall(words, [&](Word w) { return a(w) == b(w); });
-  }
   [[nodiscard]] static Bool readable(const State& s, Core c, Block b) {
     const auto& state = s.cache(c, b).state;
     return state == CacheState::S || state == CacheState::SM_AD || state == CacheState::SM_A ||
            state == CacheState::M;
   }
-  [[nodiscard]] static Bool asks(const State& s, Core c, Operation operation) {
-    return s.port(c).pending && s.port(c).request.operation == operation;
-  }
-  [[nodiscard]] static Bool asks_to_write(const State& s, Core c) {
-    return asks(s, c, Operation::store) || asks(s, c, Operation::rmw);
+  [[nodiscard]] static Bool waits_to_write(const State& s, Core c) {
+    return waits_for(s, c, Operation::store) || waits_for(s, c, Operation::rmw);
   }
   // The core's line of the block that it asks for.
   [[nodiscard]] static Line& asked(State& s, Core c) { return s.cache(c, s.port(c).request.block); }
@@ -208,14 +185,13 @@ struct Protocol {
 
   // The access that the core asks for, on a line that permits it.
   void read(State& s, Core c) const {
-    const Word word = s.port(c).request.word;
-    complete<K>(s.port(c), k.pick(words, word, [&](Word w) { return asked(s, c).data(w); }));
+    complete<K>(s.port(c), word_of(asked(s, c).data, s.port(c).request.word));
   }
   void write(State& s, Core c) const {
     const auto& q = s.port(c).request;
-    const Value old = k.pick(words, q.word, [&](Word w) { return asked(s, c).data(w); });
+    const Value old = word_of(asked(s, c).data, q.word);
     const Value now = K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
-    k.at(words, q.word, [&](Word w) { asked(s, c).data(w) = now; });
+    put(asked(s, c).data, q.word, now);
     k.when(q.operation == Operation::rmw, [&] { s.port(c).result = old; });
     complete<K>(s.port(c));
   }
@@ -226,38 +202,40 @@ struct Protocol {
     r.rule(
         {.name = "load hits", .unit = "cache", .source = "Table 8.1"}, over(threads),
         [](const State& s, Core c) {
-          return asks(s, c, Operation::load) &&
+          return waits_for(s, c, Operation::load) &&
                  (asked_is(s, c, CacheState::S) || asked_is(s, c, CacheState::M));
         },
         [=, this](State& s, Core c) { read(s, c); });
     r.rule(
         {.name = "load misses", .unit = "cache", .source = "Table 8.1"}, over(threads),
-        [](const State& s, Core c) { return asks(s, c, Operation::load) && asked_is(s, c, CacheState::I); },
+        [](const State& s, Core c) {
+          return waits_for(s, c, Operation::load) && asked_is(s, c, CacheState::I);
+        },
         [](State& s, Core c) {
           s.get(c) = GetKind::GetS;
           asked(s, c).state = CacheState::IS_D;
         });
     r.rule(
         {.name = "store hits", .unit = "cache", .source = "Table 8.1"}, over(threads),
-        [](const State& s, Core c) { return asks_to_write(s, c) && asked_is(s, c, CacheState::M); },
+        [](const State& s, Core c) { return waits_to_write(s, c) && asked_is(s, c, CacheState::M); },
         [=, this](State& s, Core c) { write(s, c); });
     r.rule(
         {.name = "store misses", .unit = "cache", .source = "Table 8.1"}, over(threads),
-        [](const State& s, Core c) { return asks_to_write(s, c) && asked_is(s, c, CacheState::I); },
+        [](const State& s, Core c) { return waits_to_write(s, c) && asked_is(s, c, CacheState::I); },
         [](State& s, Core c) {
           s.get(c) = GetKind::GetM;
           asked(s, c).state = CacheState::IM_AD;
         });
     r.rule(
         {.name = "store finds a shared copy", .unit = "cache", .source = "Table 8.1"}, over(threads),
-        [](const State& s, Core c) { return asks_to_write(s, c) && asked_is(s, c, CacheState::S); },
+        [](const State& s, Core c) { return waits_to_write(s, c) && asked_is(s, c, CacheState::S); },
         [](State& s, Core c) {
           s.get(c) = GetKind::GetM;
           asked(s, c).state = CacheState::SM_AD;
         });
     r.rule(
         {.name = "passes a fence", .unit = "cache", .source = "ours"}, over(threads),
-        [](const State& s, Core c) { return asks(s, c, Operation::fence); },
+        [](const State& s, Core c) { return waits_for(s, c, Operation::fence); },
         [](State& s, Core c) { complete<K>(s.port(c)); });
   }
 
@@ -289,7 +267,7 @@ struct Protocol {
     return k.forall(threads, [&](Core e) { return e == d || s.inv_ack(c, e) == Acknowledgement::none; });
   }
   [[nodiscard]] Bool awaits_none(const State& s, Core c) const {
-    if (fault(FaultName::acknowledgements_not_awaited)) return Bool(true);
+    if (fault("acknowledgements-not-awaited")) return Bool(true);
     return k.forall(threads, [&](Core e) { return s.inv_ack(c, e) == Acknowledgement::none; });
   }
   // A GetM waits for Data, and for Inv-Acks alone.
@@ -534,15 +512,11 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<faults, only_variant, ForwardSlot> {
   static constexpr std::string_view name = "msi";
   static constexpr std::string_view what =
       "MSI with a directory and three networks (Primer, 2nd ed. 2020, ch. 8)";
   static constexpr int place = 100;  // among the systems, where people read of them
-  static constexpr auto& faults = msi::faults;
-  static constexpr std::array variants{Variant{"default", "the only one"}};
-  template <class Capacities>
-  using Sizes = MachineSizes<Capacities, ForwardSlot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<ForwardSlot>(4);

@@ -94,7 +94,7 @@ struct Words : MemoryWords<Open> {
     return !host(t) && was.transit(t).stage == Stage::none && completes(was, is, t);
   }
   [[nodiscard]] Bool acquires_beyond(const MemoryState& m, const ThreadIx& t) const {
-    return acquires(m.port(t).request.order) && Memory::beyond_group(m, t);
+    return acquires(m.port(t).request.order) && atomic_beyond_group(m, t);
   }
 };
 
@@ -133,8 +133,7 @@ struct History {
     Number last = g.last;
     typename K::Value selected = g.selected;
     open.kind().for_each(threads, [&](const ThreadIx& t) {
-      const Bool wrote =
-          w.performed(was, is, t) && Memory::writes(was, t) && W::at_watched(was.port(t).request);
+      const Bool wrote = w.performed(was, is, t) && writes(was, t) && W::at_watched(was.port(t).request);
       const Number time = K::select(w.host(t), Number(Memory::mm(is).cpu_clock), Number(is.transit(t).wts));
       last = K::select(wrote, time, last);
       selected = K::select(wrote && time <= W::watched_time(), W::in_memory(is), selected);
@@ -161,22 +160,21 @@ struct History {
   }
   // A fence that acquires is at the newest time, others are at none.
   static Number time_of_hit(const W& w, const MemoryState& was, const ThreadIx& t) {
-    const Bool moves = w.acquires_beyond(was, t) && Bool(w.protocol().synchronizes());
+    const Bool moves = w.acquires_beyond(was, t) && Bool(w.protocol().knows_scopes());
     const Number fence = K::select(moves, Number(Memory::mm(was).latest), Number(0));
-    return K::select(Memory::asks(was, t, Operation::fence), fence, Number(was.clock1(w.cu(t))));
+    return K::select(asks(was, t, Operation::fence), fence, Number(was.clock1(w.cu(t))));
   }
   // The time next to the clock of its L1 that the lease covers; a write's first.
   static Number time_of_response(const Access& access, const MemoryState& is, const ThreadIx& t) {
     const auto& response = is.transit(t);
     const Number nearest = Memory::earlier(Memory::later(access.asked, response.wts), response.rts);
-    return K::select(Memory::writes(is, t) || response.rts == 0, Number(response.wts), nearest);
+    return K::select(writes(is, t) || response.rts == 0, Number(response.wts), nearest);
   }
   static Number time_on_cpu(const W& w, const MemoryState& was, const MemoryState& is, const ThreadIx& t) {
     const Memory p = w.protocol();
     const Number clock = Memory::mm(is).cpu_clock;
     const Number look = p.carries_time() ? clock : p.memory_time(was, Memory::block(was, t));
-    return K::select(Memory::writes(was, t), clock,
-                     K::select(Memory::asks(was, t, Operation::fence), Number(0), look));
+    return K::select(writes(was, t), clock, K::select(asks(was, t, Operation::fence), Number(0), look));
   }
 };
 
@@ -273,7 +271,7 @@ struct Lemmas : MemoryClaims<System> {
                 });
     each_thread(v, "the time of what has been answered is in memory's past",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
-                  return implies(answered(s, t) && !Memory::asks(m, t, Operation::fence),
+                  return implies(answered(s, t) && !asks(m, t, Operation::fence),
                                  s.ghost.access(t).time <= p().memory_time(m, Memory::block(m, t)));
                 });
   }
@@ -282,8 +280,7 @@ struct Lemmas : MemoryClaims<System> {
                                   const Number& time) {
     const MemoryState& m = s.system.memory;
     const auto& access = s.ghost.access(t);
-    return access.dated && access.time == time && Memory::asks(m, t, operation) &&
-           W::at_watched(m.port(t).request);
+    return access.dated && access.time == time && asks(m, t, operation) && W::at_watched(m.port(t).request);
   }
 
   template <class V>
@@ -300,26 +297,25 @@ struct Lemmas : MemoryClaims<System> {
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return w().host(t) || s.ghost.access(t).asked <= m.clock1(w().cu(t));
                 });
-    each_thread(v, "what synchronizes is no earlier than its CU's clock was",
-                [this](const State& s, const auto& m, const ThreadIx& t) {
-                  const auto& access = s.ghost.access(t);
-                  const Bool ordered =
-                      Bool(p().carries_time()) || (Memory::writes(m, t) && Memory::beyond_group(m, t));
-                  const Bool going =
-                      m.transit(t).stage == Stage::to_l2 || m.transit(t).stage == Stage::to_memory;
-                  return implies(ordered && !w().host(t) && !Memory::asks(m, t, Operation::fence),
-                                 implies(going, access.asked <= m.transit(t).wts) &&
-                                     implies(answered(s, t), access.asked <= access.time));
-                });
-    if (!p().synchronizes()) return;
+    each_thread(
+        v, "what synchronizes is no earlier than its CU's clock was",
+        [this](const State& s, const auto& m, const ThreadIx& t) {
+          const auto& access = s.ghost.access(t);
+          const Bool ordered = Bool(p().carries_time()) || (writes(m, t) && atomic_beyond_group(m, t));
+          const Bool going = m.transit(t).stage == Stage::to_l2 || m.transit(t).stage == Stage::to_memory;
+          return implies(ordered && !w().host(t) && !asks(m, t, Operation::fence),
+                         implies(going, access.asked <= m.transit(t).wts) &&
+                             implies(answered(s, t), access.asked <= access.time));
+        });
+    if (!p().knows_scopes()) return;
     // An acquire that hits a copy on lease is at a time that its L2 has long reached.
-    const bool looks = p().variant != polls_leases;
+    const bool looks = !p().is("polls-leases");
     each_thread(v, "an acquire at system scope moves the clocks of all banks",
                 [this, looks](const State& s, const auto& m, const ThreadIx& t) {
                   const Bool acquired = (m.port(t).done || m.transit(t).stage == Stage::from_l2) &&
                                         s.ghost.access(t).dated && !w().host(t) &&
-                                        acquires(m.port(t).request.order) && Memory::to_system(m, t) &&
-                                        (Bool(looks) || !Memory::asks(m, t, Operation::load));
+                                        acquires(m.port(t).request.order) && atomic_to_system(m, t) &&
+                                        (Bool(looks) || !asks(m, t, Operation::load));
                   return implies(acquired, each_block([&](const Block& b) {
                                    return s.ghost.access(t).time <= m.clock2(w().agent(t), b);
                                  }));
@@ -327,12 +323,11 @@ struct Lemmas : MemoryClaims<System> {
     each_thread(v, "memory's answer to what synchronizes is at its time",
                 [this, looks](const State& s, const auto& m, const ThreadIx& t) {
                   const auto& response = m.transit(t);
-                  const Bool alone = Memory::asks(m, t, Operation::load) && Memory::to_system(m, t);
-                  return implies(
-                      response.stage == Stage::from_memory,
-                      implies(alone && Bool(looks), response.rts == 0) &&
-                          implies(s.ghost.access(t).dated && (Memory::writes(m, t) || response.rts == 0),
-                                  s.ghost.access(t).time <= response.wts));
+                  const Bool alone = asks(m, t, Operation::load) && atomic_to_system(m, t);
+                  return implies(response.stage == Stage::from_memory,
+                                 implies(alone && Bool(looks), response.rts == 0) &&
+                                     implies(s.ghost.access(t).dated && (writes(m, t) || response.rts == 0),
+                                             s.ghost.access(t).time <= response.wts));
                 });
     v.invariant("no lease ends after the latest", [this](const State& s) {
       const auto& m = s.system.memory;
@@ -345,8 +340,7 @@ struct Lemmas : MemoryClaims<System> {
   void requests(V& v) const {
     each_thread(v, "what is in flight is what a GPU thread waits for",
                 [this](const State&, const auto& m, const ThreadIx& t) {
-                  return implies(Memory::in_flight(m, t),
-                                 p().on_gpu(m, t) && !Memory::asks(m, t, Operation::fence));
+                  return implies(Memory::in_flight(m, t), p().on_gpu(m, t) && !asks(m, t, Operation::fence));
                 });
     each_thread(
         v, "a request is pending or done, not both",
@@ -355,7 +349,7 @@ struct Lemmas : MemoryClaims<System> {
                 [](const State&, const auto& m, const ThreadIx& t) {
                   const auto& transit = m.transit(t);
                   return implies(transit.hit1 || transit.hit2,
-                                 Memory::in_flight(m, t) && Memory::asks(m, t, Operation::store)) &&
+                                 Memory::in_flight(m, t) && asks(m, t, Operation::store)) &&
                          implies(transit.hit2,
                                  transit.stage == Stage::to_memory || transit.stage == Stage::from_memory);
                 });

@@ -42,12 +42,7 @@ struct Words : MemoryWords<Open> {
   using Entry = typename Memory::Entry;
   using Up = typename Memory::Up;
 
-  [[nodiscard]] bool split() const {
-    return open.memory().variant == static_cast<int>(VariantName::split_fifo);
-  }
-  [[nodiscard]] Queue queue(const ThreadIx& t) const {
-    return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
-  }
+  [[nodiscard]] Queue queue(const ThreadIx& t) const { return open.memory().queue_of(t); }
 
   [[nodiscard]] static Block block() { return Open::watched_block(); }
   [[nodiscard]] static Bool asks(const MemoryState& m, const ThreadIx& t) {
@@ -139,13 +134,13 @@ struct History {
       g.ahead(t) = (g.ahead(t) && now != Stage::idle && now != Stage::atomic) || (starts && stored);
       const Bool flushes = was == Stage::stored && now == Stage::idle;
       g.owes(t) = K::select(flushes, stored, Bool(g.owes(t)));
-      g.wide(t) = K::select(flushes, Bool(before.port(t).request.scope == Scope::system), Bool(g.wide(t)));
+      g.wide(t) = K::select(flushes, Bool(to_system(before, t)), Bool(g.wide(t)));
       const Bool taken = before.port(t).done && !after.port(t).done;
       const Bool leaves = was != Stage::atomic && now == Stage::atomic;
       g.behind(t) = (g.behind(t) && !taken) || (leaves && stored);
       const auto& q = after.port(t).request;
       const Bool issues = !before.port(t).pending && after.port(t).pending;
-      const Bool atomic = q.order != Order::plain && !within_work_group(q.scope);
+      const Bool atomic = atomic_beyond_group(after, t);
       const Bool seen = (q.scope == Scope::system && w.memory_new(before)) ||
                         (q.scope != Scope::system && g.new2(w.agent(t)));
       g.late(t) = (g.late(t) && !taken) ||
@@ -228,9 +223,7 @@ struct Lemmas : MemoryClaims<System> {
     }) && (!wide || w().memory_new(m));
   }
   // A CPU's release is for the whole system.
-  [[nodiscard]] Bool wide(const M& m, const ThreadIx& t) const {
-    return w().host(t) || m.port(t).request.scope == Scope::system;
-  }
+  [[nodiscard]] Bool wide(const M& m, const ThreadIx& t) const { return w().host(t) || to_system(m, t); }
 
   template <class V>
   void theorem(V& v) const {
@@ -432,10 +425,7 @@ struct Lemmas : MemoryClaims<System> {
         });
   }
   // The thread's load is performed beyond L1.
-  [[nodiscard]] static Bool passes(const M& m, const ThreadIx& t) {
-    const auto& q = m.port(t).request;
-    return q.order != Order::plain && !within_work_group(q.scope);
-  }
+  [[nodiscard]] static Bool passes(const M& m, const ThreadIx& t) { return atomic_beyond_group(m, t); }
 
   // That invalidations are sent in time, and stay behind the fills that they follow.
   template <class V>
@@ -510,22 +500,22 @@ struct Lemmas : MemoryClaims<System> {
                [this](const State& s, const M& m, const Agent& a) {
                  return own_messages(s, m, m.link2(a), [&](const ThreadIx& t) { return w().agent(t) == a; });
                });
-    each_thread(
-        v, "what a thread does is its pending request", [this](const State&, const M& m, const ThreadIx& t) {
-          const auto& q = m.port(t).request;
-          const Bool busy = m.stage(t) != Stage::idle;
-          const Bool reading = m.read(t).stage != ReadStage::none;
-          const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::stored;
-          const Bool releases_now =
-              releasing || m.stage(t) == Stage::awaiting || m.stage(t) == Stage::released;
-          return (!(busy || reading) || m.port(t).pending) && (!reading || (!busy && !w().host(t))) &&
-                 (!reading || q.operation == Operation::load) &&
-                 (!releases_now || (releases(q.order) && (w().host(t) || !within_work_group(q.scope)))) &&
-                 (!releases_now || !m.flushing(t)) && (!busy || q.operation != Operation::load) &&
-                 (m.stage(t) != Stage::stored || q.operation == Operation::store) &&
-                 (m.stage(t) != Stage::atomic || q.operation == Operation::rmw) &&
-                 (!w().host(t) || (!releasing && m.stage(t) != Stage::atomic && !m.flushing(t)));
-        });
+    each_thread(v, "what a thread does is its pending request",
+                [this](const State&, const M& m, const ThreadIx& t) {
+                  const auto& q = m.port(t).request;
+                  const Bool busy = m.stage(t) != Stage::idle;
+                  const Bool reading = m.read(t).stage != ReadStage::none;
+                  const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::stored;
+                  const Bool releases_now =
+                      releasing || m.stage(t) == Stage::awaiting || m.stage(t) == Stage::released;
+                  return (!(busy || reading) || m.port(t).pending) && (!reading || (!busy && !w().host(t))) &&
+                         (!reading || q.operation == Operation::load) &&
+                         (!releases_now || (releases(q.order) && (w().host(t) || beyond_group(m, t)))) &&
+                         (!releases_now || !m.flushing(t)) && (!busy || q.operation != Operation::load) &&
+                         (m.stage(t) != Stage::stored || q.operation == Operation::store) &&
+                         (m.stage(t) != Stage::atomic || q.operation == Operation::rmw) &&
+                         (!w().host(t) || (!releasing && m.stage(t) != Stage::atomic && !m.flushing(t)));
+                });
     each_thread(v, "a read that is not in flight has no marks",
                 [](const State&, const M& m, const ThreadIx& t) {
                   const auto& read = m.read(t);

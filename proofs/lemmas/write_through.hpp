@@ -107,7 +107,7 @@ struct History {
       const Bool dropped = k.exists(
           threads, [&](const ThreadIx& t) { return left(t, Stage::invalidating2) && w.agent(t) == a; });
       const Bool passed = k.exists(threads, [&](const ThreadIx& t) {
-        return wrote(t) && before.memory.port(t).request.scope == Scope::system && w.agent(t) == a;
+        return wrote(t) && to_system(before.memory, t) && w.agent(t) == a;
       });
       g.new2(a) =
           g.new2(a) || W::carries(after.memory.link2(a)) || passed || (dropped && w.memory_new(before));
@@ -183,7 +183,7 @@ struct LinkLemmas : MemoryClaims<System> {
     each_thread(v, "what a thread does is its pending request",
                 [this](const State&, const auto& m, const ThreadIx& t) {
                   const auto& q = m.port(t).request;
-                  const Bool beyond = !within_work_group(q.scope) && q.order != Order::plain;
+                  const Bool beyond = atomic_beyond_group(m, t);
                   const Bool synchronizing = m.stage(t) != Stage::idle;
                   const Bool reading = m.read(t).stage != ReadStage::none;
                   const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::released;
@@ -202,7 +202,7 @@ struct LinkLemmas : MemoryClaims<System> {
     each_thread(v, "only an atomic for the directory is on link2",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return (!w().on2(s.system, UpKind::atomic, t) ||
-                          (m.port(t).request.scope == Scope::system && m.read(t).stage == ReadStage::none)) &&
+                          (to_system(m, t) && m.read(t).stage == ReadStage::none)) &&
                          (!w().on2(s.system, UpKind::marker, t) || m.port(t).request.scope == Scope::system);
                 });
   }
@@ -298,8 +298,8 @@ struct Lemmas : LinkLemmas<System> {
     each_thread(v, "a complete release has the writes ahead of it where its scope sees them",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   const Bool done = s.ghost.ahead(t) && m.stage(t) == Stage::released;
-                  return !done || (s.ghost.new2(w().agent(t)) &&
-                                   (m.port(t).request.scope != Scope::system || w().memory_new(s.system)));
+                  return !done ||
+                         (s.ghost.new2(w().agent(t)) && (!to_system(m, t) || w().memory_new(s.system)));
                 });
     each_agent(v, "an L2 that is new holds no older copy", [](const State& s, const auto& m, const Agent& a) {
       const auto& line = m.l2(a, Open::watched_block());

@@ -21,10 +21,10 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
   Sizes sizes;
   Info::default_sizes(sizes, variant_index(entry, options.variant));
   apply_sizes(sizes, options, [](auto) { return false; });
-  const auto faults = static_cast<std::uint32_t>(fault_mask(entry, options.faults));
+  const std::uint64_t faults = fault_mask(entry, options.faults);
   return std::make_unique<CompiledProof<Proved<Symbolic<Sizes>>>>(
       [=] {
-        return Proved<Symbolic<Sizes>>({Symbolic<Sizes>(sizes), faults});
+        return Proved<Symbolic<Sizes>>(german::Protocol<Symbolic<Sizes>>(Symbolic<Sizes>(sizes), faults));
       },
       [=]() -> std::unique_ptr<Model> {
         german::Protocol<Concrete<Sizes>> protocol;

@@ -13,23 +13,14 @@
 #include <boost/describe.hpp>
 #include <string_view>
 
+#include "spec/kernel/choice.hpp"
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/rules.hpp"
 
 namespace lockstep::german {
 
-struct NodeTag {
-  static constexpr std::string_view name = "node";
-  static constexpr int capacity = 8;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct DataTag {
-  static constexpr std::string_view name = "value";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
+struct NodeTag : Indices<"node", 8> {};
+struct DataTag : Indices<"value", 4> {};
 inline constexpr NodeTag nodes{};
 inline constexpr DataTag values{};
 
@@ -46,11 +37,11 @@ inline constexpr std::array faults{
     Fault{"forget-sharer", "the home does not note a node that it grants a shared copy"},
     Fault{"drop-write-back", "the home ignores the data in an acknowledgement from the exclusive owner"},
 };
-enum class FaultName : std::uint8_t { grant_without_invalidating, keep_copy, forget_sharer, drop_write_back };
 
 template <class K>
-struct Protocol {
-  using Kind = K;
+struct Protocol : ClosedSystem<K, faults> {
+  using Base = ClosedSystem<K, faults>;
+  using Base::Base, Base::k, Base::fault;
   using Bool = typename K::Bool;
   using Node = typename K::template Ix<NodeTag>;
   using Data = typename K::template Ix<DataTag>;
@@ -88,14 +79,6 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
   using Start = StartList<K, State>;
-
-  K k;
-  std::uint32_t fault_bits = 0;
-
-  [[nodiscard]] const K& kind() const { return k; }
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
-  }
 
   void start(Start& s) const {
     s.start(over(values), [](State& state, Data d) {
@@ -156,7 +139,7 @@ struct Protocol {
           node.grant = Grant::none;
           node.acknowledgement = true;
           k.when(node.copy == Permission::exclusive, [&] { node.acknowledgement_data = node.data; });
-          if (fault(FaultName::keep_copy)) return;
+          if (fault("keep-copy")) return;
           node.copy = Permission::invalid;
           node.data = MaybeData{};
         });
@@ -171,7 +154,7 @@ struct Protocol {
           node.sharer = false;
           k.when(s.exclusive_granted, [&] {
             s.exclusive_granted = false;
-            if (!fault(FaultName::drop_write_back)) s.memory = node.acknowledgement_data;
+            if (!fault("drop-write-back")) s.memory = node.acknowledgement_data;
           });
           node.acknowledgement_data = MaybeData{};
         });
@@ -184,13 +167,13 @@ struct Protocol {
         [=, this](State& s, Node i) {
           s.node(i).grant = Grant::shared;
           s.node(i).grant_data = s.memory;
-          if (!fault(FaultName::forget_sharer)) s.node(i).sharer = true;
+          if (!fault("forget-sharer")) s.node(i).sharer = true;
           finish(s);
         });
     r.rule(
         {.name = "grants the exclusive copy", .unit = "home"}, over(nodes),
         [=, this](const State& s, Node i) {
-          const Bool alone = fault(FaultName::grant_without_invalidating)
+          const Bool alone = fault("grant-without-invalidating")
                                  ? Bool(true)
                                  : k.forall(nodes, [&](Node j) { return !s.node(j).sharer; });
           return s.current_request == Request::exclusive && s.current_node == MaybeNode(i) &&
@@ -247,7 +230,7 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : SystemInfo<faults> {
   static constexpr std::string_view name = "german";
   static constexpr std::string_view what = "German's directory protocol, the tutorial's example (FMCAD 2004)";
   static constexpr int place = 90;              // among the systems, where people read of them
@@ -256,8 +239,6 @@ struct Info {
   static constexpr bool is_unread(std::string_view field, std::string_view, std::string_view fault) {
     return field == "auxiliary" || (field == "node(node).acknowledgement_data" && fault == "drop-write-back");
   }
-  static constexpr auto& faults = german::faults;
-  static constexpr std::array variants{Variant{"default", "the only one"}};
   template <class Capacities>
   using Sizes = SizesWithin<Capacities, NodeTag, DataTag>;
   template <class S>

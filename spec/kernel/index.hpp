@@ -3,9 +3,12 @@
 // A tag names the set, says how many members the built state can hold, and whether its members are
 // interchangeable: then protocol code may compare them for equality and index tables with them, and nothing
 // else. A *fixed* index type (words of a block, slots of a queue) has a known size in every reading, so
-// loops over it unroll; the others may be proved for any size.
+// loops over it unroll; the others may be proved for any size. A tag is one line:
+//   struct CuTag : Indices<"cu", 6> {};
+//   struct Link1Slot : Slots<"link1-messages", 2> {};
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -20,6 +23,40 @@ concept IndexTag = requires {
   { Tag::capacity } -> std::convertible_to<int>;
   { Tag::interchangeable } -> std::convertible_to<bool>;
   { Tag::fixed } -> std::convertible_to<bool>;
+};
+
+// A string that a type may be made of.
+template <std::size_t N>
+struct Text {
+  char letters[N];
+
+  consteval Text(const char (&text)[N]) { std::copy_n(text, N, letters); }
+  [[nodiscard]] constexpr std::string_view view() const { return {letters, N - 1}; }
+};
+
+// What tags derive from, by whether members are interchangeable or known by their numbers.
+template <Text Name, int Capacity, bool Interchangeable, bool IsFixed>
+struct IndexType {
+  static constexpr std::string_view name = Name.view();
+  static constexpr int capacity = Capacity;
+  static constexpr bool interchangeable = Interchangeable;
+  static constexpr bool fixed = IsFixed;
+};
+template <Text Name, int Capacity>
+struct Indices : IndexType<Name, Capacity, true, false> {};
+template <Text Name, int Capacity>
+struct FixedIndices : IndexType<Name, Capacity, true, true> {};
+template <Text Name, int Capacity>
+struct Numbered : IndexType<Name, Capacity, false, false> {};
+template <Text Name, int Capacity>
+struct FixedNumbered : IndexType<Name, Capacity, false, true> {};
+// Of a queue.
+template <Text Name, int Capacity>
+struct Slots : FixedNumbered<Name, Capacity> {};
+// A size that no table is laid out over, only counted to or computed with: a lease, a limit.
+template <Text Name, int Capacity>
+struct Amounts : FixedNumbered<Name, Capacity> {
+  static constexpr bool is_amount = true;
 };
 
 // How many members a built state holds: what the tags say, or less, for a smaller and faster state.

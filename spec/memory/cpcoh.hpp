@@ -36,6 +36,7 @@
 #include <boost/describe.hpp>
 #include <string_view>
 
+#include "spec/kernel/choice.hpp"
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/program/kernel_rules.hpp"
@@ -43,47 +44,17 @@
 
 namespace lockstep::cpcoh {
 
-struct ChipletTag {
-  static constexpr std::string_view name = "chiplet";
-  static constexpr int capacity = 3;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
+struct ChipletTag : Indices<"chiplet", 3> {};
 // Data structures; also the rows of the table.
-struct StructureTag {
-  static constexpr std::string_view name = "structure";
-  static constexpr int capacity = 3;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
+struct StructureTag : Indices<"structure", 3> {};
 // All words of memory.
-struct WordTag {
-  static constexpr std::string_view name = "word";
-  static constexpr int capacity = 9;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
+struct WordTag : Indices<"word", 9> {};
 // Words of a line.
-struct LineWordTag {
-  static constexpr std::string_view name = "line-word";
-  static constexpr int capacity = 9;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = true;
-};
+struct LineWordTag : FixedIndices<"line-word", 9> {};
 // Structures that a kernel may label before they are coarsened: eight in the text.
-struct LabelTag {
-  static constexpr std::string_view name = "label";
-  static constexpr int capacity = 3;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = true;
-};
+struct LabelTag : FixedIndices<"label", 3> {};
 // One: a word belongs to one structure. Two: a label of any structure may name it.
-struct BaseTag {
-  static constexpr std::string_view name = "base";
-  static constexpr int capacity = 2;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = true;
-};
+struct BaseTag : FixedIndices<"base", 2> {};
 inline constexpr ChipletTag chiplets{};
 inline constexpr StructureTag structures{};
 inline constexpr WordTag words{};
@@ -118,16 +89,6 @@ inline constexpr std::array variants{
     Variant{"home-served-as-printed", "home-served, but host accesses are looked up in the table"},
     Variant{"baseline", "an acquire and a release at every kernel boundary (5.1)"},
     Variant{"outcomes", "default, judged by what kernels and the host see, not by what the table claims"},
-};
-enum class VariantName : std::uint8_t {
-  default_variant,
-  as_printed,
-  as_drawn,
-  keep_dirty,
-  home_served,
-  home_served_as_printed,
-  baseline,
-  outcomes
 };
 
 inline constexpr std::array faults{
@@ -165,55 +126,22 @@ inline constexpr std::array faults{
     Fault{"dirty-released", "what is Dirty is released before it is used again (5.3.2, Stay in Dirty)"},
     Fault{"release-by-chiplets", "a release depends on chiplets, not on ranges (5.3.3, Release)"},
 };
-enum class FaultName : std::uint8_t {
-  acquire_for_writers_only,
-  release_forgets_copies,
-  acquire_drops_dirty,
-  acquire_before_release,
-  match_by_base,
-  ranges_split_lines,
-  ranges_replaced,
-  no_mixed_state,
-  mixed_is_stale,
-  same_ranges_elide,
-  unlabelled_begins_without_release,
-  unlabelled_ends_without_acquire,
-  host_unseen,
-  coarse_entry_has_one_state,
-  no_release_for_reader,
-  no_release_for_writer,
-  no_acquire,
-  no_acknowledgement,
-  valid_stays_valid,
-  dirty_becomes_valid,
-  reads_not_tracked,
-  entry_removed_early,
-  coarse_entry_forgets_chiplets,
-  unlabelled_begins_without_acquire,
-  unlabelled_ends_without_release,
-  whole_line_written_back,
-  valid_acquired,
-  dirty_released,
-  release_by_chiplets,
-};
 
 // What a variant lacks of the default.
-constexpr std::uint64_t without(std::initializer_list<FaultName> names) {
+constexpr std::uint64_t without(std::initializer_list<NameIn<faults>> names) {
   std::uint64_t bits = 0;
-  for (const FaultName name : names) bits |= std::uint64_t{1} << static_cast<unsigned>(name);
+  for (const NameIn<faults> name : names) bits |= std::uint64_t{1} << name.position;
   return bits;
 }
 inline constexpr std::uint64_t lacking_as_drawn =
-    without({FaultName::acquire_drops_dirty, FaultName::acquire_before_release, FaultName::match_by_base,
-             FaultName::ranges_split_lines, FaultName::ranges_replaced, FaultName::no_mixed_state,
-             FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
-             FaultName::host_unseen, FaultName::coarse_entry_has_one_state});
+    without({"acquire-drops-dirty", "acquire-before-release", "match-by-base", "ranges-split-lines",
+             "ranges-replaced", "no-mixed-state", "unlabelled-begins-without-release",
+             "unlabelled-ends-without-acquire", "host-unseen", "coarse-entry-has-one-state"});
 inline constexpr std::uint64_t lacking_as_printed =
-    lacking_as_drawn | without({FaultName::acquire_for_writers_only, FaultName::release_forgets_copies,
-                                FaultName::same_ranges_elide, FaultName::release_by_chiplets});
+    lacking_as_drawn | without({"acquire-for-writers-only", "release-forgets-copies", "same-ranges-elide",
+                                "release-by-chiplets"});
 inline constexpr std::uint64_t lacking_in_baseline =
-    without({FaultName::unlabelled_begins_without_release, FaultName::unlabelled_ends_without_acquire,
-             FaultName::host_unseen});
+    without({"unlabelled-begins-without-release", "unlabelled-ends-without-acquire", "host-unseen"});
 
 // By which of the rules and claims below a client that is given acts, and is judged.
 inline constexpr LaunchRules client{
@@ -240,8 +168,9 @@ inline constexpr KernelRules kernel{
 };
 
 template <class K>
-struct Protocol {
-  using Kind = K;
+struct Protocol : ClosedSystem<K, faults, variants> {
+  using Base = ClosedSystem<K, faults, variants>;
+  using Base::Base, Base::k, Base::fault_bits, Base::is;
   using Bool = typename K::Bool;
   using Chiplet = typename K::template Ix<ChipletTag>;
   using Structure = typename K::template Ix<StructureTag>;
@@ -294,12 +223,8 @@ struct Protocol {
     typename K::template Map<WordTag, StructureTag> structure_of;
   };
 
-  K k;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
   Layout layout{};
 
-  [[nodiscard]] const K& kind() const { return k; }
   // Calls place(map, name, from, to, image): word -> first word of its line, word -> structure, as numbers.
   template <class Place>
   void place(Place&& place) {
@@ -355,24 +280,20 @@ struct Protocol {
 
   // ---- what rules, properties and lemmas ask --------------------------------------------------------------
 
-  [[nodiscard]] bool is(VariantName name) const { return variant == static_cast<int>(name); }
-  [[nodiscard]] bool baseline() const { return is(VariantName::baseline); }
-  [[nodiscard]] bool home_served() const {
-    return is(VariantName::home_served) || is(VariantName::home_served_as_printed);
-  }
+  [[nodiscard]] bool baseline() const { return is("baseline"); }
+  [[nodiscard]] bool home_served() const { return is("home-served") || is("home-served-as-printed"); }
   // Where a repair is missing the table is wrong long before anybody sees it; what is printed is judged by
   // what is seen.
   [[nodiscard]] bool judges_table() const {
-    return !baseline() && !is(VariantName::outcomes) && !is(VariantName::as_printed) &&
-           !is(VariantName::as_drawn);
+    return !baseline() && !is("outcomes") && !is("as-printed") && !is("as-drawn");
   }
   // A fault, or what the variant lacks.
-  [[nodiscard]] bool lacks(FaultName name) const {
-    const std::uint64_t lacking = is(VariantName::as_printed) ? lacking_as_printed
-                                  : is(VariantName::as_drawn) ? lacking_as_drawn
-                                  : is(VariantName::baseline) ? lacking_in_baseline
-                                                              : 0;
-    return (((fault_bits | lacking) >> static_cast<unsigned>(name)) & 1U) != 0;
+  [[nodiscard]] bool lacks(typename Base::FaultName name) const {
+    const std::uint64_t lacking = is("as-printed") ? lacking_as_printed
+                                  : is("as-drawn") ? lacking_as_drawn
+                                  : is("baseline") ? lacking_in_baseline
+                                                   : 0;
+    return (((fault_bits | lacking) >> name.position) & 1U) != 0;
   }
 
   // ---- what the table says -------------------------------------------------------------------------------
@@ -403,7 +324,7 @@ struct Protocol {
   // Whether the range that d's label gives chiplet c covers word w: rounded to whole lines, since a line is
   // fetched as a whole.
   Bool covers(const State& s, Structure d, Chiplet c, Word w) const {
-    if (lacks(FaultName::ranges_split_lines)) return named(s, d, c, w);
+    if (lacks("ranges-split-lines")) return named(s, d, c, w);
     return k.exists(words, [&](Word v) { return same_line(v, w) && named(s, d, c, v); });
   }
   Bool host_covers(const State& s, Structure d, Word w) const {
@@ -424,7 +345,7 @@ struct Protocol {
     });
   }
   Bool concerns(const State& s, Structure r, Structure d) const {
-    return lacks(FaultName::match_by_base) ? indexes(s, r, d) : Bool(true);
+    return lacks("match-by-base") ? indexes(s, r, d) : Bool(true);
   }
   Bool ranges_as_before(const State& s, Structure r) const {
     return k.exists(structures, [&](Structure d) {
@@ -439,43 +360,43 @@ struct Protocol {
   // Whether the CP does as the baseline does, at this kernel's boundaries.
   Bool at_boundaries(const State& s) const {
     if (baseline()) return !s.host;
-    return s.unlabelled || (s.host && Bool(is(VariantName::home_served)));
+    return s.unlabelled || (s.host && Bool(is("home-served")));
   }
   Bool needs_release(const State& s, Structure r, Chiplet c) const {
     const Bool may_be_met = k.exists(words, [&](Word w) {
-      if (lacks(FaultName::release_by_chiplets)) return accessed_elsewhere(s, r, c, w, false);
+      if (lacks("release-by-chiplets")) return accessed_elsewhere(s, r, c, w, false);
       return s.range(r, c, w) && meets_dirty(s, r, c, w);
     });
-    const Bool elided = lacks(FaultName::same_ranges_elide) ? ranges_as_before(s, r) : Bool(false);
-    const Bool again = lacks(FaultName::dirty_released)
+    const Bool elided = lacks("same-ranges-elide") ? ranges_as_before(s, r) : Bool(false);
+    const Bool again = lacks("dirty-released")
                            ? k.exists(words, [&](Word w) { return accessed_here(s, r, c, w, false); })
                            : Bool(false);
     return may_be_dirty(s.entry(r, c)) && ((may_be_met && !elided) || again);
   }
   Bool meets_dirty(const State& s, Structure r, Chiplet c, Word w) const {
-    if (lacks(FaultName::no_release_for_reader)) return accessed_elsewhere(s, r, c, w, true);
+    if (lacks("no-release-for-reader")) return accessed_elsewhere(s, r, c, w, true);
     const Bool accessed = accessed_elsewhere(s, r, c, w, false);
-    if (!lacks(FaultName::no_release_for_writer)) return accessed;
+    if (!lacks("no-release-for-writer")) return accessed;
     return accessed && !accessed_elsewhere(s, r, c, w, true);
   }
   Bool needs_acquire(const State& s, Structure r, Chiplet c) const {
-    if (lacks(FaultName::no_acquire)) return Bool(false);
-    const Bool suspect = may_be_stale(s.entry(r, c)) ||
-                         (Bool(lacks(FaultName::valid_acquired)) && s.entry(r, c) == Entry::valid);
+    if (lacks("no-acquire")) return Bool(false);
+    const Bool suspect =
+        may_be_stale(s.entry(r, c)) || (Bool(lacks("valid-acquired")) && s.entry(r, c) == Entry::valid);
     return suspect && k.exists(words, [&](Word w) {
-      return s.range(r, c, w) && accessed_here(s, r, c, w, lacks(FaultName::acquire_for_writers_only));
+      return s.range(r, c, w) && accessed_here(s, r, c, w, lacks("acquire-for-writers-only"));
     });
   }
   void issue(State& s) const {
     k.for_each(chiplets, [&](Chiplet c) {
-      const Bool unseen = s.host && Bool(lacks(FaultName::host_unseen));
+      const Bool unseen = s.host && Bool(lacks("host-unseen"));
       const Bool looked_up = !at_boundaries(s) && !unseen;
-      const Bool all_acquire = at_boundaries(s) && !Bool(lacks(FaultName::unlabelled_begins_without_acquire));
-      const Bool all_release = at_boundaries(s) && !Bool(lacks(FaultName::unlabelled_begins_without_release));
+      const Bool all_acquire = at_boundaries(s) && !Bool(lacks("unlabelled-begins-without-acquire"));
+      const Bool all_release = at_boundaries(s) && !Bool(lacks("unlabelled-begins-without-release"));
       const Bool acquire =
           looked_up && k.exists(structures, [&](Structure r) { return needs_acquire(s, r, c); });
       // An acquire takes the whole L2: whatever is dirty there has to be written back.
-      const bool with_release = !lacks(FaultName::acquire_drops_dirty) && !is(VariantName::keep_dirty);
+      const bool with_release = !lacks("acquire-drops-dirty") && !is("keep-dirty");
       const Bool release = looked_up && k.exists(structures, [&](Structure r) {
         return needs_release(s, r, c) || (Bool(with_release) && acquire && may_be_dirty(s.entry(r, c)));
       });
@@ -488,7 +409,7 @@ struct Protocol {
     k.when(release, [&] { s.local(c).release = Operation::issued; });
   }
   Bool all_acknowledged(const State& s) const {
-    if (lacks(FaultName::no_acknowledgement)) return Bool(true);
+    if (lacks("no-acknowledgement")) return Bool(true);
     return k.forall(chiplets, [&](Chiplet c) {
       return s.local(c).acquire != Operation::issued && s.local(c).release != Operation::issued;
     });
@@ -501,31 +422,30 @@ struct Protocol {
     const Bool released = s.local(c).release != Operation::none;
     const Enum<Entry> old = s.entry(r, c);
     // The operations are complete.
-    const Bool emptied = is(VariantName::keep_dirty) ? acquired && !may_be_dirty(old) : acquired;
-    const Bool forgotten = Bool(lacks(FaultName::release_forgets_copies)) && released && may_be_dirty(old);
+    const Bool emptied = is("keep-dirty") ? acquired && !may_be_dirty(old) : acquired;
+    const Bool forgotten = Bool(lacks("release-forgets-copies")) && released && may_be_dirty(old);
     const Bool present = old != Entry::not_present && !emptied && !forgotten;
     const Bool dirty = may_be_dirty(old) && !released && !emptied;
     const Bool stale = may_be_stale(old) && !acquired;
     // Others will write.
     const Bool overwritten =
-        present && !(Bool(lacks(FaultName::valid_stays_valid)) && old == Entry::valid) &&
-        !(Bool(lacks(FaultName::dirty_becomes_valid)) && may_be_dirty(old)) &&
+        present && !(Bool(lacks("valid-stays-valid")) && old == Entry::valid) &&
+        !(Bool(lacks("dirty-becomes-valid")) && may_be_dirty(old)) &&
         k.exists(words, [&](Word w) { return s.range(r, c, w) && accessed_elsewhere(s, r, c, w, true); });
     // This chiplet will access.
     const Bool writes =
         exists_named(s, r, c, [&](Structure d, Word) { return s.mode(d) == Mode::read_write; });
     const Bool uses = exists_named(s, r, c, [&](Structure d, Word) {
-      return s.mode(d) == Mode::read_write || !Bool(lacks(FaultName::reads_not_tracked));
+      return s.mode(d) == Mode::read_write || !Bool(lacks("reads-not-tracked"));
     });
     const Bool shares =
         exists_named(s, r, c, [&](Structure, Word w) { return accessed_elsewhere(s, r, c, w, true); });
-    if (lacks(FaultName::no_mixed_state)) {
+    if (lacks("no-mixed-state")) {
       const Enum<Entry> kept = entry_of(present || uses, dirty, stale || overwritten);
       return k.select(writes, Enum<Entry>(Entry::dirty), kept);
     }
     const Bool becomes_stale = stale || overwritten || (uses && shares);
-    const Bool becomes_dirty =
-        (dirty || writes) && !(Bool(lacks(FaultName::mixed_is_stale)) && becomes_stale);
+    const Bool becomes_dirty = (dirty || writes) && !(Bool(lacks("mixed-is-stale")) && becomes_stale);
     return entry_of(present || uses, becomes_dirty, becomes_stale);
   }
   template <class Claim>
@@ -536,8 +456,8 @@ struct Protocol {
   }
   void enter_ranges(State& s, Structure r, Chiplet c) const {
     const Bool named = exists_named(s, r, c, [](Structure, Word) { return Bool(true); });
-    const Bool dropped = s.local(c).acquire != Operation::none && !Bool(is(VariantName::keep_dirty));
-    const Bool replaced = Bool(lacks(FaultName::ranges_replaced)) && named;
+    const Bool dropped = s.local(c).acquire != Operation::none && !Bool(is("keep-dirty"));
+    const Bool replaced = Bool(lacks("ranges-replaced")) && named;
     k.for_each(words, [&](Word w) {
       const Bool now =
           k.exists(structures, [&](Structure d) { return indexes(s, r, d) && covers(s, d, c, w); });
@@ -552,7 +472,7 @@ struct Protocol {
         s.entry(r, c) = next;
       });
     });
-    if (lacks(FaultName::entry_removed_early)) {
+    if (lacks("entry-removed-early")) {
       k.for_each(structures, [&](Structure r) {
         k.when(k.exists(chiplets, [&](Chiplet c) { return s.entry(r, c) == Entry::not_present; }),
                [&] { k.for_each(chiplets, [&](Chiplet c) { s.entry(r, c) = Entry::not_present; }); });
@@ -638,7 +558,7 @@ struct Protocol {
   }
   void coarsen(State& s, Structure d, Structure e) const {
     k.for_each(chiplets, [&](Chiplet c) {
-      if (!lacks(FaultName::coarse_entry_forgets_chiplets)) {
+      if (!lacks("coarse-entry-forgets-chiplets")) {
         const Enum<Entry> both = combined(s.entry(d, c), s.entry(e, c));
         s.entry(d, c) = both;
         k.for_each(words, [&](Word w) { s.range(d, c, w) = s.range(d, c, w) || s.range(e, c, w); });
@@ -654,7 +574,7 @@ struct Protocol {
   Enum<Entry> combined(const Enum<Entry>& a, const Enum<Entry>& b) const {
     const Bool stale = may_be_stale(a) || may_be_stale(b);
     const Bool dirty = may_be_dirty(a) || may_be_dirty(b);
-    const Bool kept = lacks(FaultName::coarse_entry_has_one_state) ? dirty && !stale : dirty;
+    const Bool kept = lacks("coarse-entry-has-one-state") ? dirty && !stale : dirty;
     return entry_of(a != Entry::not_present || b != Entry::not_present, kept, stale);
   }
 
@@ -680,7 +600,7 @@ struct Protocol {
         [=, this](const State& s) { return s.phase == Phase::synchronizing && all_acknowledged(s); },
         [=, this](State& s) {
           const auto update = [&] { update_table(s); };
-          if (lacks(FaultName::host_unseen)) {
+          if (lacks("host-unseen")) {
             k.when(!s.host, update);
           } else {
             update();
@@ -700,13 +620,11 @@ struct Protocol {
 
   void synchronizing_rules(Rules& r) const {
     const auto release_comes = [=, this](const State& s, Chiplet c) {
-      const Bool waits =
-          Bool(lacks(FaultName::acquire_before_release)) && s.local(c).acquire == Operation::issued;
+      const Bool waits = Bool(lacks("acquire-before-release")) && s.local(c).acquire == Operation::issued;
       return s.local(c).release == Operation::issued && !waits;
     };
     const auto acquire_comes = [=, this](const State& s, Chiplet c) {
-      const Bool waits =
-          !Bool(lacks(FaultName::acquire_before_release)) && s.local(c).release == Operation::issued;
+      const Bool waits = !Bool(lacks("acquire-before-release")) && s.local(c).release == Operation::issued;
       return s.local(c).acquire == Operation::issued && !waits;
     };
     const auto holds = [=, this](const State& s, Chiplet c, auto kind) {
@@ -738,7 +656,7 @@ struct Protocol {
   }
   void invalidate(State& s, Chiplet c) const {
     k.for_each(words, [&](Word w) {
-      const Bool kept = Bool(is(VariantName::keep_dirty)) && s.l2(c, w).copy == Copy::dirty;
+      const Bool kept = Bool(is("keep-dirty")) && s.l2(c, w).copy == Copy::dirty;
       k.when(!kept, [&] { s.l2(c, w).copy = Copy::absent; });
     });
     s.local(c).acquire = Operation::acknowledged;
@@ -746,7 +664,7 @@ struct Protocol {
   // Writes a dirty word back and keeps it, clean.
   void write_back(State& s, Chiplet c, Word w) const {
     auto& copy = s.l2(c, w).copy;
-    if (lacks(FaultName::whole_line_written_back)) {
+    if (lacks("whole-line-written-back")) {
       const Bool with_it = copy == Copy::stale && k.exists(words, [&](Word v) {
         return same_line(v, w) && s.l2(c, v).copy == Copy::dirty;
       });
@@ -862,8 +780,8 @@ struct Protocol {
               boundary,
               [&] {
                 k.for_each(chiplets, [&](Chiplet c) {
-                  send(s, c, Bool(!lacks(FaultName::unlabelled_ends_without_acquire)),
-                       Bool(!lacks(FaultName::unlabelled_ends_without_release)));
+                  send(s, c, Bool(!lacks("unlabelled-ends-without-acquire")),
+                       Bool(!lacks("unlabelled-ends-without-release")));
                 });
                 s.phase = Phase::finishing;
               },
@@ -969,7 +887,7 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : SystemInfo<faults, variants> {
   static constexpr std::string_view name = "cpcoh";
   static constexpr std::string_view what =
       "CPCoh: chiplets kept coherent by the command processor (UW-Madison 2023, ch. 5)";
@@ -978,8 +896,6 @@ struct Info {
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view) {
     return field == "memory(word).home" && !variant.starts_with("home-served");
   }
-  static constexpr auto& faults = cpcoh::faults;
-  static constexpr auto& variants = cpcoh::variants;
   template <class Capacities>
   using Sizes = SizesWithin<Capacities, ChipletTag, StructureTag, WordTag, LineWordTag, LabelTag, BaseTag>;
   template <class S>

@@ -46,70 +46,25 @@
 #include <string_view>
 
 #include "spec/kernel/rules.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::halcone {
 
 // Amounts, in units of logical time: how many timestamps there are (0, 1, ...), and the leases.
-struct TimestampTag {
-  static constexpr std::string_view name = "timestamps";
-  static constexpr int capacity = 64;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-  static constexpr bool is_amount = true;
-};
-struct ReadLease {
-  static constexpr std::string_view name = "read-lease";
-  static constexpr int capacity = 31;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-  static constexpr bool is_amount = true;
-};
+struct TimestampTag : Amounts<"timestamps", 64> {};
+struct ReadLease : Amounts<"read-lease", 31> {};
 // Of all blocks but the first: leases may be chosen for each block (footnote 5, and Fig. 5).
-struct OtherReadLease {
-  static constexpr std::string_view name = "read-lease-of-others";
-  static constexpr int capacity = 31;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-  static constexpr bool is_amount = true;
-};
-struct WriteLease {
-  static constexpr std::string_view name = "write-lease";
-  static constexpr int capacity = 31;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-  static constexpr bool is_amount = true;
-};
+struct OtherReadLease : Amounts<"read-lease-of-others", 31> {};
+struct WriteLease : Amounts<"write-lease", 31> {};
 // Main memory, of which there is one.
-struct MmTag {
-  static constexpr std::string_view name = "mm";
-  static constexpr int capacity = 1;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct MmTag : FixedNumbered<"mm", 1> {};
 // Messages of one link, where links keep order.
-struct LinkSlot {
-  static constexpr std::string_view name = "link-messages";
-  static constexpr int capacity = 5;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct LinkSlot : Slots<"link-messages", 5> {};
 
 // Where a thread's request, or the response to it, is.
 enum class Stage : std::uint8_t { none, to_l2, to_memory, from_memory, from_l2 };
 BOOST_DESCRIBE_ENUM(Stage, none, to_l2, to_memory, from_memory, from_l2)
 
-enum VariantName : int {
-  repaired,
-  as_printed,
-  as_printed_block_wts,
-  one_clock,
-  ordered,
-  atomic,
-  time_carried,
-  polls_leases,
-};
 inline constexpr std::array variants{
     Variant{"default", "repaired, with synchronization by scopes"},
     Variant{"as-printed", "Algorithms 1 to 5 as they stand"},
@@ -122,22 +77,6 @@ inline constexpr std::array variants{
             "default, and an atomic load may hit a copy on lease: it may wait for ever, or be too early"},
 };
 
-enum class FaultName : std::uint8_t {
-  write_joins_lease,
-  lease_prolonged,
-  hit_keeps_words,
-  read_keeps_clock,
-  store_without_time,
-  acquire_keeps_l1_clock,
-  acquire_keeps_bank_clocks,
-  fence_keeps_l1,
-  fence_keeps_l2,
-  entry_forgotten,
-  overflow_forgets_leases,
-  lease_not_recorded,
-  expired_copy_read,
-  write_not_locked,
-};
 inline constexpr std::array faults{
     Fault{"write-joins-lease", "a write begins at the end of the newest lease (Alg. 3)"},
     Fault{"lease-prolonged", "a cache prolongs a lease to its own clock plus one"},
@@ -156,16 +95,13 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Number = typename K::Number;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Cu = typename K::template Ix<CuTag>;
-  using Agent = typename K::template Ix<AgentTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
-  using Data = typename K::template Array<Value, WordTag>;
+struct Protocol : MemorySystem<K, faults, variants> {
+  using Base = MemorySystem<K, faults, variants>;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::put, Base::same, Base::word_of;
+  using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
+  using typename Base::Block, typename Base::Word, typename Base::FaultName;
+  using typename Base::Bool, typename Base::Number, typename Base::Value, typename Base::Data;
+  using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
   using Time = typename K::template Int<0, K::Sizes::template capacity<TimestampTag>() - 1>;
   using Link = typename K::template Fifo<ThreadIx, LinkSlot>;
 
@@ -218,20 +154,17 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
   void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b)(w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
   void rules(Rules& r) const {
-    read_rules(r);
-    write_rules(r);
-    response_rules(r);
-    memory_rules(r);
+    read_request_to_l1(r);   // Algorithm 1
+    read_request_to_l2(r);   // Algorithm 2
+    write_request_to_l1(r);  // Algorithm 4
+    write_request_to_l2(r);  // Algorithm 5
+    response_rules(r);       // the ends of all four
+    request_to_mm(r);        // Algorithm 3
     synchronization_rules(r);
     replacement_rules(r);
     cpu_rules(r);
@@ -260,7 +193,7 @@ struct Protocol {
     v.invariant("a copy with the newest lease is what memory holds", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
         const Number now = memory_time(s, b);
-        const auto newest = [&](const auto& copy) { return copy.rts < now || same(copy.data, s.memory(b)); };
+        const auto newest = [&](const Line& copy) { return copy.rts < now || same(copy.data, s.memory(b)); };
         return k.forall(cus, [&](Cu c) { return !readable1(s, c, b) || newest(s.l1(c, b)); }) &&
                k.forall(agents, [&](Agent a) { return !readable2(s, a, b) || newest(s.l2(a, b)); });
       });
@@ -284,7 +217,7 @@ struct Protocol {
   // Nor does a copy matter that nobody will read: a write that hits it does what one that misses does.
   template <class Wanted>
   void normalise(State& s, const Wanted& wanted) const {
-    if (fault(FaultName::expired_copy_read)) return;
+    if (fault("expired-copy-read")) return;
     k.for_each(cus, [&](Cu c) {
       k.for_each(blocks, [&](Block b) {
         const Bool dead = !readable1(s, c, b) || Bool(!wanted.by_cu(c, b));
@@ -301,59 +234,27 @@ struct Protocol {
 
   // ---- what rules, invariants and lemmas ask -------------------------------------------------------------
 
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
-  }
-  [[nodiscard]] bool printed() const { return variant == as_printed || variant == as_printed_block_wts; }
+  [[nodiscard]] bool printed() const { return is("as-printed") || is("as-printed-block-wts"); }
   // A part of the print that the default repairs, or that a fault breaks again.
   [[nodiscard]] bool prints(FaultName name) const { return printed() || fault(name); }
-  [[nodiscard]] bool carries_time() const { return variant == time_carried; }
-  [[nodiscard]] bool synchronizes() const { return !printed() && !carries_time(); }
+  [[nodiscard]] bool carries_time() const { return is("time-carried"); }
+  [[nodiscard]] bool knows_scopes() const { return !printed() && !carries_time(); }
 
-  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
-  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
   [[nodiscard]] static Block block(const State& s, ThreadIx t) { return s.port(t).request.block; }
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t);
-  }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && machine.is_host(t);
-  }
-  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
-    return s.port(t).request.operation == operation;
-  }
-  [[nodiscard]] static Bool writes(const State& s, ThreadIx t) {
-    return asks(s, t, Operation::store) || asks(s, t, Operation::rmw);
-  }
-  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
-    return !within_work_group(s.port(t).request.scope) && s.port(t).request.order != Order::plain;
-  }
-  [[nodiscard]] static Bool to_system(const State& s, ThreadIx t) {
-    return s.port(t).request.scope == Scope::system && s.port(t).request.order != Order::plain;
-  }
   [[nodiscard]] static Bool in_flight(const State& s, ThreadIx t) {
     return s.transit(t).stage != Stage::none;
   }
 
   // Nobody else uses what a message of the thread comes by: when it does so, nobody can tell.
   [[nodiscard]] Bool alone_on_cu(ThreadIx self) const {
-    if (variant == atomic) return false;
+    if (is("atomic")) return false;
     return k.forall(threads,
                     [&](ThreadIx t) { return t == self || machine.is_host(t) || cu(t) != cu(self); });
   }
   [[nodiscard]] Bool alone_on_agent(ThreadIx self) const {
-    if (variant == atomic) return false;
+    if (is("atomic")) return false;
     return k.forall(threads,
                     [&](ThreadIx t) { return t == self || machine.is_host(t) || agent(t) != agent(self); });
-  }
-  [[nodiscard]] Value word_of(const Data& data, Word word) const {
-    return k.pick(words, word, [&](Word w) { return data(w); });
-  }
-  void put(Data& data, Word word, const Value& value) const {
-    k.at(words, word, [&](Word w) { data(w) = value; });
-  }
-  [[nodiscard]] Bool same(const Data& a, const Data& b) const {
-    return k.forall(words, [&](Word w) { return a(w) == b(w); });
   }
   static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
   static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
@@ -386,85 +287,22 @@ struct Protocol {
   [[nodiscard]] static Times& mm(State& s) { return s.mm(K::template constant<MmTag>(0)); }
   // "Initialization: Memts = 0"; an entry that comes back must not begin before leases it once gave.
   [[nodiscard]] Number memory_time(const State& s, Block b) const {
-    const Number fresh = prints(FaultName::entry_forgotten) ? Number(0) : Number(mm(s).forgotten);
+    const Number fresh = prints("entry-forgotten") ? Number(0) : Number(mm(s).forgotten);
     return K::select(s.tsu(b).present, Number(s.tsu(b).memts), fresh);
   }
 
  private:
-  // ---- the TSU ------------------------------------------------------------------------------------------
-
-  [[nodiscard]] Number read_lease(Block b) const {
-    return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
-                     Number(k.template extent<OtherReadLease>()));
-  }
-  [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
-  [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
-    return K::select(machine.is_host(t), Number(mm(s).cpu_clock), Number(s.transit(t).wts));
-  }
-  // A write's lease counts its first time, which is behind all leases before; a read's goes on from them.
-  [[nodiscard]] int write_gap() const { return prints(FaultName::write_joins_lease) ? 0 : 1; }
-  [[nodiscard]] Number lease_length(const State& s, ThreadIx t) const {
-    return K::select(writes(s, t), Number(write_lease() - write_gap()), read_lease(block(s, t)));
-  }
-  // The end of the lease that the thread's access will be given.
-  [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
-    const Number now = memory_time(s, block(s, t));
-    const Number carried = carried_time(s, t);
-    return K::select(writes(s, t), later(now + write_gap(), carried), later(now, carried)) +
-           lease_length(s, t);
-  }
-  // A load that synchronizes looks and is given no lease.
-  [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
-    return asks(s, t, Operation::load) && (machine.is_host(t) || passes_l2(s, t));
-  }
-  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
-    return !only_looks(s, t) && lease_end(s, t) > Number(last_timestamp());
-  }
-  [[nodiscard]] bool overflow_is_local() const { return prints(FaultName::overflow_forgets_leases); }
-  // MM may serve the thread's request: its lease is a timestamp.
-  [[nodiscard]] Bool served(const State& s, ThreadIx t) const {
-    return !overflows(s, t) || Bool(overflow_is_local());
-  }
-
-  // Algorithm 3; the response's timestamps are left in wts and rts.
-  void lease(State& s, ThreadIx t, Time& wts, Time& rts) const {
-    const Block b = block(s, t);
-    const Number end = lease_end(s, t);
-    const Number length = lease_length(s, t);
-    const Bool overflow = end > Number(last_timestamp());
-    rts = K::select(overflow, Number(0), end);
-    wts = K::select(overflow, Number(0), end - length);
-    const Bool noted = writes(s, t) || Bool(!fault(FaultName::lease_not_recorded));
-    note_time(s, b, K::select(noted, Number(rts), memory_time(s, b)));
-  }
-  void note_time(State& s, Block b, const Number& memts) const {
-    if (synchronizes()) mm(s).latest = later(mm(s).latest, memts);
-    s.tsu(b).memts = memts;
-    s.tsu(b).present = true;
-  }
-  // What MM does to data.
-  void perform(State& s, ThreadIx t) const {
-    auto& port = s.port(t);
-    const auto& q = port.request;
-    const Value old = word_of(s.memory(q.block), q.word);
-    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
-    k.when(writes(s, t), [&] {
-      put(s.memory(q.block), q.word,
-          K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a)));
-    });
-  }
-
   // ---- messages -----------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
-    if (variant != ordered) return true;
+    if (!is("ordered")) return true;
     return !link.empty() && link.head() == t;
   }
   void send(Link& link, ThreadIx t) const {
-    if (variant == ordered) k.push(link, t);
+    if (is("ordered")) k.push(link, t);
   }
   void receive(Link& link) const {
-    if (variant == ordered) k.pop(link);
+    if (is("ordered")) k.pop(link);
   }
   [[nodiscard]] Bool at_l2(const State& s, ThreadIx t) const {
     return s.transit(t).stage == Stage::to_l2 && first(s.up1(cu(t)), t);
@@ -479,14 +317,13 @@ struct Protocol {
     return s.transit(t).stage == Stage::from_l2 && first(s.down1(cu(t)), t);
   }
   [[nodiscard]] Bool may_send(const State& s) const {
-    if (variant != atomic) return true;
+    if (!is("atomic")) return true;
     return k.forall(threads, [&](ThreadIx t) { return !in_flight(s, t); });
   }
   void send_to_l2(State& s, ThreadIx t) const {
     s.transit(t).stage = Stage::to_l2;
-    const Bool carries =
-        Bool(carries_time()) || (beyond_group(s, t) && writes(s, t) && Bool(synchronizes()) &&
-                                 Bool(!fault(FaultName::store_without_time)));
+    const Bool carries = Bool(carries_time()) || (atomic_beyond_group(s, t) && writes(s, t) &&
+                                                  Bool(knows_scopes()) && Bool(!fault("store-without-time")));
     k.when(carries, [&] { s.transit(t).wts = s.clock1(cu(t)); });
     send(s.up1(cu(t)), t);
   }
@@ -495,29 +332,31 @@ struct Protocol {
     s.transit(t).stage = Stage::to_memory;
     send(s.up2(agent(t)), t);
   }
-
-  // ---- reads: Algorithms 1 and 2 ------------------------------------------------------------------------
-
-  [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
-    return Bool(synchronizes() && variant != polls_leases) && beyond_group(s, t);
+  void respond_to_l1(State& s, ThreadIx t) const {
+    s.transit(t).stage = Stage::from_l2;
+    send(s.down1(cu(t)), t);
   }
-  [[nodiscard]] Bool passes_l2(const State& s, ThreadIx t) const {
-    return Bool(synchronizes() && variant != polls_leases) && to_system(s, t);
+
+  // ---- Algorithm 1: read request to L1 -------------------------------------------------------------------
+  //
+  // "if Block(Addr) == nil or cts > rts(Block) then Send RdReqToL2{Addr}; Fetch RspFromL2{Data, rts, wts};
+  // Bwts = max[cts, wts]; Brts = max[wts + 1, rts]; Send RspToCU{Block{Data}};
+  // else if cts <= rts(Block) then Send RspToCU{Block{Data}};"
+
+  [[nodiscard]] const Line& copy1(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
+  [[nodiscard]] Bool hits1(const State& s, ThreadIx t) const {
+    if (fault("expired-copy-read")) return copy1(s, t).present;
+    return valid(copy1(s, t), s.clock1(cu(t)));
+  }
+  // Ours: an atomic load beyond the work-group is for L2 or MM to answer.
+  [[nodiscard]] Bool passes_l1(const State& s, ThreadIx t) const {
+    return Bool(knows_scopes() && !is("polls-leases")) && atomic_beyond_group(s, t);
   }
   [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
     return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
   }
-  [[nodiscard]] const Line& copy1(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
-  [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
-  [[nodiscard]] Bool hits1(const State& s, ThreadIx t) const {
-    if (fault(FaultName::expired_copy_read)) return copy1(s, t).present;
-    return valid(copy1(s, t), s.clock1(cu(t)));
-  }
-  [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
-    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
-  }
 
-  void read_rules(Rules& r) const {
+  void read_request_to_l1(Rules& r) const {
     r.rule(
         {.name = "load hits L1", .unit = "L1", .source = "Alg. 1, l. 9"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -534,6 +373,41 @@ struct Protocol {
         },
         [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
         [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+  }
+
+  // ---- Algorithm 2: read request to L2 -------------------------------------------------------------------
+  //
+  // The same at L2, whose misses go to MM.
+
+  [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
+  [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
+    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
+  }
+
+  // With the time that the request carries, where it carries one.
+  [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
+    if (!carries_time()) return hits2(s, t);
+    return hits2(s, t) && s.transit(t).wts <= copy2(s, t).rts;
+  }
+  [[nodiscard]] Bool passes_l2(const State& s, ThreadIx t) const {
+    return Bool(knows_scopes() && !is("polls-leases")) && atomic_to_system(s, t);
+  }
+  void arrive_at_l2(State& s, ThreadIx t) const {
+    if (carries_time()) advance_bank(s, t, s.transit(t).wts);
+  }
+  void advance_bank(State& s, ThreadIx t, const Number& time) const {
+    if (is("one-clock")) {
+      advance_banks(s, agent(t), time);
+    } else {
+      Time& clock = s.clock2(agent(t), block(s, t));
+      clock = later(clock, time);
+    }
+  }
+  void advance_banks(State& s, Agent a, const Number& time) const {
+    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
+  }
+
+  void read_request_to_l2(Rules& r) const {
     r.rule(
         {.name = "read hits L2", .unit = "L2", .source = "Alg. 2, l. 9"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -563,68 +437,76 @@ struct Protocol {
         },
         [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
   }
-  // With the time that the request carries, where it carries one.
-  [[nodiscard]] Bool hits_in_time(const State& s, ThreadIx t) const {
-    if (!carries_time()) return hits2(s, t);
-    return hits2(s, t) && s.transit(t).wts <= copy2(s, t).rts;
-  }
-  void arrive_at_l2(State& s, ThreadIx t) const {
-    if (carries_time()) advance_bank(s, t, s.transit(t).wts);
-  }
 
-  // ---- writes: Algorithms 4 and 5 -----------------------------------------------------------------------
+  // ---- Algorithm 3: read or write request to MM ----------------------------------------------------------
+  //
+  // "if TSU(Addr) == nil then AddEntryToTSU;
+  // if Req == ReadReq then MemtsEntry = memts + RdLease; Mrts = MemtsEntry; Mwts = Mrts - RdLease;
+  // else if Req == WriteReq then MemtsEntry = memts + WrLease; Mrts = MemtsEntry; Mwts = Mrts - WrLease;
+  // Send RspToL2{Block{Data, rts, wts}};"
 
-  void write_rules(Rules& r) const {
-    const auto stores = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
-    };
-    // What an RMW will write is not known here, so it misses.
-    const auto early = [](const State& s, ThreadIx t) { return asks(s, t, Operation::store); };
-    r.rule(
-        {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return stores(s, t) && early(s, t) && hits1(s, t); },
-        [=, this](State& s, ThreadIx t) {
-          Line& line = s.l1(cu(t), block(s, t));
-          put(line.data, s.port(t).request.word, s.port(t).request.a);
-          if (!fault(FaultName::write_not_locked)) line.locked = true;
-          s.transit(t).hit1 = true;
-          send_to_l2(s, t);
-        });
-    r.rule(
-        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) { return stores(s, t) && !(early(s, t) && hits1(s, t)); },
-        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
-    r.rule(
-        {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && early(s, t) && hits2(s, t) && !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          Line& line = s.l2(agent(t), block(s, t));
-          put(line.data, s.port(t).request.word, s.port(t).request.a);
-          if (!fault(FaultName::write_not_locked)) line.locked = true;
-          s.transit(t).hit2 = true;
-          send_to_memory(s, t);
-        });
-    r.rule(
-        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
-        over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return at_l2(s, t) && writes(s, t) && !(early(s, t) && hits2(s, t)) && !copy2(s, t).locked;
-        },
-        [=, this](State& s, ThreadIx t) {
-          arrive_at_l2(s, t);
-          send_to_memory(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+  [[nodiscard]] Number read_lease(Block b) const {
+    return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
+                     Number(k.template extent<OtherReadLease>()));
+  }
+  [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
+  [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
+    return K::select(machine.is_host(t), Number(mm(s).cpu_clock), Number(s.transit(t).wts));
+  }
+  // A write's lease counts its first time, which is behind all leases before; a read's goes on from them.
+  [[nodiscard]] int write_gap() const { return prints("write-joins-lease") ? 0 : 1; }
+  [[nodiscard]] Number lease_length(const State& s, ThreadIx t) const {
+    return K::select(writes(s, t), Number(write_lease() - write_gap()), read_lease(block(s, t)));
+  }
+  // The end of the lease that the thread's access will be given.
+  [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
+    const Number now = memory_time(s, block(s, t));
+    const Number carried = carried_time(s, t);
+    return K::select(writes(s, t), later(now + write_gap(), carried), later(now, carried)) +
+           lease_length(s, t);
+  }
+  // A load that synchronizes looks and is given no lease.
+  [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
+    return asks(s, t, Operation::load) && (machine.is_host(t) || passes_l2(s, t));
+  }
+  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
+    return !only_looks(s, t) && lease_end(s, t) > Number(last_timestamp());
+  }
+  [[nodiscard]] bool overflow_is_local() const { return prints("overflow-forgets-leases"); }
+  // MM may serve the thread's request: its lease is a timestamp.
+  [[nodiscard]] Bool served(const State& s, ThreadIx t) const {
+    return !overflows(s, t) || Bool(overflow_is_local());
   }
 
-  // ---- MM: Algorithm 3 ----------------------------------------------------------------------------------
+  // Algorithm 3; the response's timestamps are left in wts and rts.
+  void lease(State& s, ThreadIx t, Time& wts, Time& rts) const {
+    const Block b = block(s, t);
+    const Number end = lease_end(s, t);
+    const Number length = lease_length(s, t);
+    const Bool overflow = end > Number(last_timestamp());
+    rts = K::select(overflow, Number(0), end);
+    wts = K::select(overflow, Number(0), end - length);
+    const Bool noted = writes(s, t) || Bool(!fault("lease-not-recorded"));
+    note_time(s, b, K::select(noted, Number(rts), memory_time(s, b)));
+  }
+  void note_time(State& s, Block b, const Number& memts) const {
+    if (knows_scopes()) mm(s).latest = later(mm(s).latest, memts);
+    s.tsu(b).memts = memts;
+    s.tsu(b).present = true;
+  }
+  // What MM does to data.
+  void perform(State& s, ThreadIx t) const {
+    auto& port = s.port(t);
+    const auto& q = port.request;
+    const Value old = word_of(s.memory(q.block), q.word);
+    k.when(q.operation == Operation::rmw, [&] { port.result = old; });
+    k.when(writes(s, t), [&] {
+      put(s.memory(q.block), q.word,
+          K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a)));
+    });
+  }
 
-  void memory_rules(Rules& r) const {
+  void request_to_mm(Rules& r) const {
     r.rule(
         {.name = "MM answers a read", .unit = "MM", .source = "Alg. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -681,7 +563,7 @@ struct Protocol {
     return k.forall(blocks, [&](Block i) { return !s.tsu(i).present || s.tsu(b).memts <= s.tsu(i).memts; });
   }
   void drop_entry(State& s, Block b) const {
-    if (!prints(FaultName::entry_forgotten)) mm(s).forgotten = later(mm(s).forgotten, s.tsu(b).memts);
+    if (!prints("entry-forgotten")) mm(s).forgotten = later(mm(s).forgotten, s.tsu(b).memts);
     s.tsu(b) = Entry{};
   }
   // All that was before is before time 1: no copy is left, and what is on its way is not kept.
@@ -706,15 +588,81 @@ struct Protocol {
       });
     });
     mm(s).forgotten = 1;
-    if (synchronizes()) mm(s).latest = 1;
+    if (knows_scopes()) mm(s).latest = 1;
     mm(s).cpu_clock = 1;
   }
 
-  // ---- responses ----------------------------------------------------------------------------------------
+  // ---- Algorithm 4: write request to L1 ------------------------------------------------------------------
+  //
+  // "if cts <= rts(Block) then WriteToBlock; LockAccesstoBlock; Send WrReqToL2{Addr}", and on the right, for
+  // a miss, "Send WrReqToL2{Addr}". What an RMW will write is not known here, so it misses.
+
+  void write_request_to_l1(Rules& r) const {
+    const auto stores = [=, this](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && writes(s, t) && !in_flight(s, t) && !copy1(s, t).locked && may_send(s);
+    };
+    r.rule(
+        {.name = "write hits L1", .unit = "L1", .source = "Alg. 4, l. 3"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return stores(s, t) && asks(s, t, Operation::store) && hits1(s, t);
+        },
+        [=, this](State& s, ThreadIx t) {
+          Line& line = s.l1(cu(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault("write-not-locked")) line.locked = true;
+          s.transit(t).hit1 = true;
+          send_to_l2(s, t);
+        });
+    r.rule(
+        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return stores(s, t) && !(asks(s, t, Operation::store) && hits1(s, t));
+        },
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
+        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+  }
+
+  // ---- Algorithm 5: write request to L2 ------------------------------------------------------------------
+  //
+  // The same at L2, whose writes go to MM.
+
+  void write_request_to_l2(Rules& r) const {
+    r.rule(
+        {.name = "write hits L2", .unit = "L2", .source = "Alg. 5, l. 3"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && asks(s, t, Operation::store) && hits2(s, t) && !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          Line& line = s.l2(agent(t), block(s, t));
+          put(line.data, s.port(t).request.word, s.port(t).request.a);
+          if (!fault("write-not-locked")) line.locked = true;
+          s.transit(t).hit2 = true;
+          send_to_memory(s, t);
+        });
+    r.rule(
+        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
+        over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return at_l2(s, t) && writes(s, t) && !(asks(s, t, Operation::store) && hits2(s, t)) &&
+                 !copy2(s, t).locked;
+        },
+        [=, this](State& s, ThreadIx t) {
+          arrive_at_l2(s, t);
+          send_to_memory(s, t);
+        },
+        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+  }
+
+  // ---- responses: the ends of Algorithms 1, 2, 4 and 5 ---------------------------------------------------
+  //
+  // "Fetch RspFromL2{rts, wts}; Bwts = max[cts, wts]; Brts = max[wts + 1, rts]; cts = max[cts, Bwts];
+  // UnlockAccessToBlock; Send RspToCU{Block{Data}};"
 
   // "Brts = max[wts + 1, rts]" beside "Bwts = max[cts, wts]".
   [[nodiscard]] Number block_rts(const Number& block_wts, const Transit& response) const {
-    if (variant == as_printed_block_wts || fault(FaultName::lease_prolonged)) {
+    if (is("as-printed-block-wts") || fault("lease-prolonged")) {
       return earlier(later(block_wts + 1, response.rts), Number(last_timestamp()));
     }
     if (printed()) return later(earlier(response.wts + 1, Number(last_timestamp())), response.rts);
@@ -729,7 +677,7 @@ struct Protocol {
     const Bool leased = response.rts != 0 || Bool(printed());
     k.when(leased && (holds_lock || !line.locked), [&] {
       k.when(
-          holds_lock && Bool(prints(FaultName::hit_keeps_words)), [&] { response.data = line.data; },
+          holds_lock && Bool(prints("hit-keeps-words")), [&] { response.data = line.data; },
           [&] { line.data = response.data; });
       line.present = true;
       line.wts = wts;
@@ -761,10 +709,9 @@ struct Protocol {
           Transit& transit = s.transit(t);
           const Time answered = transit.wts;
           install(s.l2(agent(t), block(s, t)), s.clock2(agent(t), block(s, t)), transit, transit.hit2);
-          k.when(writes(s, t) || Bool(!prints(FaultName::read_keeps_clock)),
-                 [&] { advance_bank(s, t, answered); });
-          if (synchronizes() && !fault(FaultName::acquire_keeps_bank_clocks)) {
-            k.when(to_system(s, t) && acquires(s.port(t).request.order),
+          k.when(writes(s, t) || Bool(!prints("read-keeps-clock")), [&] { advance_bank(s, t, answered); });
+          if (knows_scopes() && !fault("acquire-keeps-bank-clocks")) {
+            k.when(atomic_to_system(s, t) && acquires(s.port(t).request.order),
                    [&] { advance_banks(s, agent(t), answered); });
           }
           respond_to_l1(s, t);
@@ -793,25 +740,10 @@ struct Protocol {
         },
         [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
   }
-  void respond_to_l1(State& s, ThreadIx t) const {
-    s.transit(t).stage = Stage::from_l2;
-    send(s.down1(cu(t)), t);
-  }
   [[nodiscard]] Bool moves_l1_clock(const State& s, ThreadIx t) const {
-    const Bool as_atomic = beyond_group(s, t) && Bool(synchronizes());
-    return (as_atomic && Bool(!fault(FaultName::acquire_keeps_l1_clock))) ||
-           (!as_atomic && (writes(s, t) || Bool(!prints(FaultName::read_keeps_clock))));
-  }
-  void advance_bank(State& s, ThreadIx t, const Number& time) const {
-    if (variant == one_clock) {
-      advance_banks(s, agent(t), time);
-    } else {
-      Time& clock = s.clock2(agent(t), block(s, t));
-      clock = later(clock, time);
-    }
-  }
-  void advance_banks(State& s, Agent a, const Number& time) const {
-    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
+    const Bool as_atomic = atomic_beyond_group(s, t) && Bool(knows_scopes());
+    return (as_atomic && Bool(!fault("acquire-keeps-l1-clock"))) ||
+           (!as_atomic && (writes(s, t) || Bool(!prints("read-keeps-clock"))));
   }
 
   // ---- fences: ours -------------------------------------------------------------------------------------
@@ -819,7 +751,7 @@ struct Protocol {
   // What an acquire fence follows has no time of its own, so it takes the newest that the TSU knows.
   void synchronization_rules(Rules& r) const {
     const auto acquires_beyond = [=, this](const State& s, ThreadIx t) {
-      return Bool(synchronizes()) && acquires(s.port(t).request.order) && beyond_group(s, t);
+      return Bool(knows_scopes()) && acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
     };
     r.rule(
         {.name = "fence passes", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
@@ -827,7 +759,7 @@ struct Protocol {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && !acquires_beyond(s, t);
         },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
-    if (!synchronizes()) return;
+    if (!knows_scopes()) return;
     r.rule(
         {.name = "fence takes the newest time", .unit = "L1", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -835,9 +767,9 @@ struct Protocol {
         },
         [=, this](State& s, ThreadIx t) {
           const Number newest = mm(s).latest;
-          if (!fault(FaultName::fence_keeps_l1)) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
-          if (!fault(FaultName::fence_keeps_l2)) {
-            k.when(to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
+          if (!fault("fence-keeps-l1")) s.clock1(cu(t)) = later(s.clock1(cu(t)), newest);
+          if (!fault("fence-keeps-l2")) {
+            k.when(atomic_to_system(s, t), [&] { advance_banks(s, agent(t), newest); });
           }
           complete<K>(s.port(t));
         });
@@ -897,7 +829,8 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info
+    : MemoryInfo<faults, variants, TimestampTag, ReadLease, OtherReadLease, WriteLease, MmTag, LinkSlot> {
   static constexpr std::string_view name = "halcone";
   static constexpr std::string_view what =
       "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
@@ -911,11 +844,6 @@ struct Info {
            (field == "mm(mm).latest" && (printed || variant == "time-carried")) ||
            (field == "l1(cu, block).rts" && fault == "expired-copy-read");
   }
-  static constexpr auto& faults = halcone::faults;
-  static constexpr auto& variants = halcone::variants;
-  template <class Capacities>
-  using Sizes =
-      MachineSizes<Capacities, TimestampTag, ReadLease, OtherReadLease, WriteLease, MmTag, LinkSlot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     sizes.template set<TimestampTag>(16);
@@ -923,7 +851,7 @@ struct Info {
     sizes.template set<OtherReadLease>(2);
     sizes.template set<WriteLease>(1);
     sizes.template set<MmTag>(1);
-    sizes.template set<LinkSlot>(variant == ordered ? LinkSlot::capacity : 1);
+    sizes.template set<LinkSlot>(is(variant, "ordered") ? LinkSlot::capacity : 1);
   }
   template <class K>
   using Memory = Protocol<K>;

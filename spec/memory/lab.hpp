@@ -39,21 +39,12 @@
 
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
+#include "spec/memory/memory_system.hpp"
 #include "spec/memory/write_through.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
 #include "spec/program/values.hpp"
 
 namespace lockstep::lab {
 
-enum class VariantName : std::uint8_t {
-  repaired,
-  as_printed,
-  unmasked,
-  flush_on_release,
-  checked,
-  any_scope
-};
 inline constexpr std::array variants{
     Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
     Variant{"as-printed", "thesis 3.2 as it is printed, with our readings where it is silent"},
@@ -64,23 +55,6 @@ inline constexpr std::array variants{
 };
 
 // The first four take out, one at a time, what the default adds to the print.
-enum class FaultName : std::uint8_t {
-  runs_by_own_function,
-  sign_ignored,
-  result_buffered,
-  l1_copy_kept,
-  operation_ignored,
-  mismatch_overwrites,
-  flush_keeps_line,
-  release_keeps_lab,
-  barrier_keeps_lab,
-  one_line_left,
-  first_update_lost,
-  hit_overwrites,
-  mask_ignored,
-  flush_overwrites,
-  flush_overtakes_writes,
-};
 inline constexpr std::array own_faults{
     Fault{"runs-by-own-function", "sub, inc and dec are buffered by performing them on what is buffered"},
     Fault{"sign-ignored", "a line's operation does not tell signed from unsigned min and max"},
@@ -110,15 +84,11 @@ inline constexpr auto faults = [] {
 
 // The buffers, as a front of the write-through hierarchy.
 template <class K>
-struct Buffers {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Cu = typename K::template Ix<CuTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
-  using Data = typename K::template Array<Value, WordTag>;
-  using Mask = typename K::template Array<Bool, WordTag>;
+struct Buffers : MemorySystem<K, lab::own_faults, variants> {
+  using Base = MemorySystem<K, lab::own_faults, variants>;
+  using Base::Base, Base::k, Base::machine, Base::cu, Base::is, Base::on_gpu;
+  using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
+  using typename Base::ThreadIx, typename Base::Cu, typename Base::Block, typename Base::Word;
   using Function = typename K::template Enum<RmwFunction>;
 
   struct Line {
@@ -139,36 +109,28 @@ struct Buffers {
     Value bound;
     BOOST_DESCRIBE_CLASS(Payload, (), (function, bound), (), ())
   };
-  static constexpr unsigned faults = own_faults.size();
+  static constexpr unsigned own_faults = lab::own_faults.size();
   static constexpr bool computes_words = true;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
-  [[nodiscard]] bool fault(FaultName name) const {
-    const auto n = static_cast<unsigned>(name);
-    const bool printed = is(VariantName::as_printed) && n < printed_faults;
-    return printed || ((fault_bits >> n) & 1U) != 0;
+  [[nodiscard]] bool fault(typename Base::FaultName name) const {
+    return (is("as-printed") && name.position < printed_faults) || Base::fault(name);
   }
-  [[nodiscard]] bool is(VariantName name) const { return variant == static_cast<int>(name); }
 
   // ---- What the hierarchy asks ----
 
   template <class S>
   [[nodiscard]] Bool admits(const S& s, ThreadIx t) const {
     const Bool waits = at_ordering_point(s, t) && !emptied(s, cu(t));
-    const Bool checks = Bool(is(VariantName::checked)) && hits(s, t);
+    const Bool checks = Bool(is("checked")) && hits(s, t);
     return !takes(s, t) && !waits && !checks;
   }
   template <class Up>
   [[nodiscard]] Value word(const Up& m, Word w, const Value& old) const {
     const Value updated =
-        fault(FaultName::runs_by_own_function)
+        fault("runs-by-own-function")
             ? rmw_result(k, Update<Function, Value>{m.payload.function, Value(m.data(w)), Value(0)}, old)
             : run_result(k, m.payload.function, Value(m.payload.bound), Value(m.data(w)), old);
-    return fault(FaultName::flush_overwrites) ? Value(m.data(w)) : updated;
+    return fault("flush-overwrites") ? Value(m.data(w)) : updated;
   }
   template <class Up>
   [[nodiscard]] Bool overwrites(const Up& m) const {
@@ -211,7 +173,6 @@ struct Buffers {
   }
 
  private:
-  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
   [[nodiscard]] static Bool present(const Line& line) { return line.function != RmwFunction::exchange; }
   template <class S>
   [[nodiscard]] const Line& line_of(const S& s, ThreadIx t) const {
@@ -228,13 +189,13 @@ struct Buffers {
   template <class S>
   [[nodiscard]] Bool takes(const S& s, ThreadIx t) const {
     const auto& q = s.port(t).request;
-    const Bool scope = Bool(is(VariantName::any_scope)) || q.scope == Scope::agent;
-    const Bool asks = s.port(t).pending && !machine.is_host(t) && q.operation == Operation::rmw &&
-                      q.order == Order::comm && scope && commutes(q.function);
+    const Bool scope = Bool(is("any-scope")) || q.scope == Scope::agent;
+    const Bool updates =
+        on_gpu(s, t) && asks(s, t, Operation::rmw) && q.order == Order::comm && scope && commutes(q.function);
     // A negative bound is a very large one: such a run can't be counted.
     const Bool countable = !is_bounded(q.function) || Value(q.a) >= Value(0);
-    return asks && (Bool(fault(FaultName::runs_by_own_function)) || countable) &&
-           (Bool(fault(FaultName::result_buffered)) || !q.returns);
+    return updates && (Bool(fault("runs-by-own-function")) || countable) &&
+           (Bool(fault("result-buffered")) || !q.returns);
   }
 
   // "At all kernel boundaries or at software enforced ordering points [...] all LAB entries are evicted"
@@ -242,14 +203,14 @@ struct Buffers {
   template <class S>
   [[nodiscard]] Bool at_ordering_point(const S& s, ThreadIx t) const {
     const auto& q = s.port(t).request;
-    const Bool orders = releases(q.order) || (Bool(!is(VariantName::flush_on_release)) && acquires(q.order));
-    const Bool wide = Bool(!fault(FaultName::barrier_keeps_lab)) || !within_work_group(q.scope);
-    return Bool(!fault(FaultName::release_keeps_lab)) && s.port(t).pending && !machine.is_host(t) && orders &&
-           wide && s.stage(t) == write_through::Stage::idle;
+    const Bool orders = releases(q.order) || (Bool(!is("flush-on-release")) && acquires(q.order));
+    const Bool wide = Bool(!fault("barrier-keeps-lab")) || !within_work_group(q.scope);
+    return Bool(!fault("release-keeps-lab")) && on_gpu(s, t) && orders && wide &&
+           s.stage(t) == write_through::Stage::idle;
   }
   template <class S>
   [[nodiscard]] Bool emptied(const S& s, Cu c) const {
-    if (!fault(FaultName::one_line_left)) return empty(s, c);
+    if (!fault("one-line-left")) return empty(s, c);
     return !k.exists(blocks, [&](Block b) {
       return present(s.front.lab(c, b)) &&
              k.forall(blocks, [&](Block other) { return other == b || !present(s.front.lab(c, other)); });
@@ -258,36 +219,35 @@ struct Buffers {
   // In `checked`: an access of another sort to a block that the LAB has a line of.
   template <class S>
   [[nodiscard]] Bool hits(const S& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t) && s.port(t).request.operation != Operation::fence &&
-           !takes(s, t) && present(line_of(s, t));
+    return on_gpu(s, t) && s.port(t).request.operation != Operation::fence && !takes(s, t) &&
+           present(line_of(s, t));
   }
 
   // The line's operation (and bound) is the update's, so that it can be combined with what is there.
   template <class Request>
   [[nodiscard]] Bool matches(const Line& line, const Request& q) const {
-    if (fault(FaultName::operation_ignored)) return true;
+    if (fault("operation-ignored")) return true;
     const Bool same = line.function == q.function;
     const Bool signs =
         (line.function == RmwFunction::minimum && q.function == RmwFunction::minimum_unsigned) ||
         (line.function == RmwFunction::minimum_unsigned && q.function == RmwFunction::minimum) ||
         (line.function == RmwFunction::maximum && q.function == RmwFunction::maximum_unsigned) ||
         (line.function == RmwFunction::maximum_unsigned && q.function == RmwFunction::maximum);
-    if (fault(FaultName::runs_by_own_function))
-      return same || (Bool(fault(FaultName::sign_ignored)) && signs);
+    if (fault("runs-by-own-function")) return same || (Bool(fault("sign-ignored")) && signs);
     const Bool bound = !is_bounded(q.function) || line.bound == Value(q.a);
-    return (same && bound) || (Bool(fault(FaultName::sign_ignored)) && signs);
+    return (same && bound) || (Bool(fault("sign-ignored")) && signs);
   }
 
   // "the variable is allocated the initialized with the value of the first update to that address" (3.2.1).
   template <class Request>
   [[nodiscard]] Value first(const Request& q) const {
-    if (fault(FaultName::first_update_lost)) return 0;
-    return fault(FaultName::runs_by_own_function) ? Value(q.a) : first_of_run(k, q);
+    if (fault("first-update-lost")) return 0;
+    return fault("runs-by-own-function") ? Value(q.a) : first_of_run(k, q);
   }
   template <class Request>
   [[nodiscard]] Value next(const Request& q, const Value& run) const {
-    if (fault(FaultName::hit_overwrites)) return first(q);
-    return fault(FaultName::runs_by_own_function) ? rmw_result(k, q, run) : longer_run(k, q, run);
+    if (fault("hit-overwrites")) return first(q);
+    return fault("runs-by-own-function") ? rmw_result(k, q, run) : longer_run(k, q, run);
   }
 
   template <class S, class Rules, class Hierarchy>
@@ -323,13 +283,13 @@ struct Buffers {
             line.run(w) = K::select(line.updated(w), next(q, run), first(q));
             line.updated(w) = true;
           });
-          complete<K>(s.port(t), fault(FaultName::result_buffered) ? held : Value(0));
+          complete<K>(s.port(t), fault("result-buffered") ? held : Value(0));
         });
     // "If a LAB hit occurs but the atomic function does not match, we flush the entry" (3.2.1.7).
     const auto differs = [=, this](const S& s, ThreadIx t) {
       return takes(s, t) && present(line_of(s, t)) && !matches(line_of(s, t), s.port(t).request);
     };
-    if (fault(FaultName::mismatch_overwrites)) {
+    if (fault("mismatch-overwrites")) {
       r.rule({.name = "update finds another operation", .unit = "LAB", .source = "3.2.1.7"}, over(threads),
              differs, allocate);
     } else {
@@ -353,13 +313,13 @@ struct Buffers {
         over(cus, blocks), can_flush, [=, this](S& s, Cu c, Block b) {
           const Line line = s.front.lab(c, b);
           flush(hierarchy, s, c, b);
-          if (fault(FaultName::flush_keeps_line)) s.front.lab(c, b) = line;
+          if (fault("flush-keeps-line")) s.front.lab(c, b) = line;
         });
     const auto begins = [=, this](S& s, ThreadIx t) { s.front.flushing(cu(t)) = true; };
     const auto may_begin = [=, this](const S& s, ThreadIx t) {
       return !s.front.flushing(cu(t)) && !empty(s, cu(t));
     };
-    if (!fault(FaultName::release_keeps_lab)) {
+    if (!fault("release-keeps-lab")) {
       r.rule(
           {.name = "ordering point flushes the LAB", .unit = "LAB", .source = "3.2.1.4"}, over(threads),
           [=, this](const S& s, ThreadIx t) { return at_ordering_point(s, t) && may_begin(s, t); }, begins);
@@ -377,7 +337,7 @@ struct Buffers {
     r.rule(
         {.name = "LAB flushes a line", .unit = "LAB", .source = "3.2.1.4"}, over(cus, blocks),
         [=](const S& s, Cu c, Block b) { return can_flush(s, c, b) && s.front.flushing(c); }, flushes);
-    if (is(VariantName::checked)) {
+    if (is("checked")) {
       r.rule(
           {.name = "access flushes the line it hits", .unit = "LAB", .source = "ours"}, over(threads),
           [=, this](const S& s, ThreadIx t) { return hits(s, t) && hierarchy.can_send(s, cu(t)); },
@@ -395,11 +355,11 @@ struct Buffers {
     m.payload.function = line.function;
     m.payload.bound = line.bound;
     k.for_each(words, [&](Word w) {
-      m.mask(w) = line.updated(w) || Bool(is(VariantName::unmasked) || fault(FaultName::mask_ignored));
+      m.mask(w) = line.updated(w) || Bool(is("unmasked") || fault("mask-ignored"));
       m.data(w) = line.run(w);
     });
-    if (!fault(FaultName::l1_copy_kept)) hierarchy.drop_from_l1(s, c, b);
-    if (fault(FaultName::flush_overtakes_writes)) {
+    if (!fault("l1-copy-kept")) hierarchy.drop_from_l1(s, c, b);
+    if (fault("flush-overtakes-writes")) {
       k.push_front(s.link1(c), m);
     } else {
       hierarchy.send(s, c, m);
@@ -409,15 +369,11 @@ struct Buffers {
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_through::Link2Slot> {
   static constexpr std::string_view name = "lab";
   static constexpr std::string_view what =
       "write-through caches with a buffer of commutative atomics for each CU (Dalmia, thesis 2023, ch. 3)";
   static constexpr int place = 15;  // among the systems, where people read of them
-  static constexpr auto& faults = lab::faults;
-  static constexpr auto& variants = lab::variants;
-  template <class Capacities>
-  using Sizes = write_through::Info::Sizes<Capacities>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     write_through::Info::default_sizes(sizes, variant);

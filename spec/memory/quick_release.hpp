@@ -35,53 +35,23 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::quick_release {
 
 // S-FIFO1 is one for each CU, or in `split-fifo` one for each wavefront (4.3, "can be split into multiple
 // FIFOs for each wavefront").
-struct QueueTag {
-  static constexpr std::string_view name = "s-fifo1";
-  static constexpr int capacity = 5;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct Fifo1Slot {
-  static constexpr std::string_view name = "s-fifo1-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Fifo2Slot {
-  static constexpr std::string_view name = "s-fifo2-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Fifo3Slot {
-  static constexpr std::string_view name = "s-fifo3-entries";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Link1Slot {
-  static constexpr std::string_view name = "link1-messages";
-  static constexpr int capacity = 2;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Link2Slot {
-  static constexpr std::string_view name = "link2-messages";
-  static constexpr int capacity = 2;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct QueueTag : Indices<"s-fifo1", 5> {};
+struct Fifo1Slot : Slots<"s-fifo1-entries", 4> {};
+struct Fifo2Slot : Slots<"s-fifo2-entries", 4> {};
+struct Fifo3Slot : Slots<"s-fifo3-entries", 4> {};
+struct Link1Slot : Slots<"link1-messages", 2> {};
+struct Link2Slot : Slots<"link2-messages", 2> {};
 inline constexpr QueueTag queues{};
 
 // What an S-FIFO entry stands for.
@@ -118,7 +88,6 @@ enum class Stage : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(Stage, idle, releasing, awaiting, released, stored, atomic)
 
-enum class VariantName : std::uint8_t { repaired, as_printed, split_fifo, lean };
 inline constexpr std::array variants{
     Variant{"default", "the thesis with the repairs that docs/findings.md shows to be needed"},
     Variant{"as-printed", "thesis 4.3 as it is printed, with our readings where it is silent"},
@@ -127,30 +96,6 @@ inline constexpr std::array variants{
 };
 
 // The first eight take out, one at a time, what the default adds to the print.
-enum class FaultName : std::uint8_t {
-  fill_ignores_write,
-  fill_overtaken,
-  fill_survives_eviction,
-  acquire_hits_l1,
-  flush_unacknowledged,
-  atomic_overtakes_write,
-  atomic_invalidates_nothing,
-  host_release_does_not_wait,
-  early_acknowledgement,
-  invalidations_not_awaited,
-  mask_ignored,
-  entry_lost,
-  no_broadcast,
-  stale_own_copy,
-  written_bit_forgotten,
-  cpu_not_invalidated,
-  cpu_write_not_broadcast,
-  partial_hit_served,
-  marker_overtakes,
-  no_second_flush,
-  agents_not_invalidated,
-  l2_partial_hit_not_written,
-};
 inline constexpr std::array faults{
     Fault{"fill-ignores-write",
           "a fill installs its block with the written bit clear although the write cache is newer"},
@@ -180,17 +125,14 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Cu = typename K::template Ix<CuTag>;
-  using Agent = typename K::template Ix<AgentTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
+struct Protocol : MemorySystem<K, faults, variants> {
+  using Base = MemorySystem<K, faults, variants>;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::word_of;
+  using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
+  using typename Base::Block, typename Base::Word, typename Base::FaultName;
+  using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
+  using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
   using Queue = typename K::template Ix<QueueTag>;
-  using Data = typename K::template Array<Value, WordTag>;
-  using Mask = typename K::template Array<Bool, WordTag>;
   template <class E>
   using Enum = typename K::template Enum<E>;
 
@@ -256,21 +198,13 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> static_cast<unsigned>(name)) & 1U) != 0;
-  }
-  [[nodiscard]] bool printed() const { return variant == static_cast<int>(VariantName::as_printed); }
+  [[nodiscard]] bool printed() const { return is("as-printed"); }
   // The print lacks the repairs.
   [[nodiscard]] bool repaired(FaultName name) const { return !printed() && !fault(name); }
   // Keeps rL1's block, its written bit set, when wL1 evicts it, and leaves wL1's dirty words in place when a
   // load partially hits them: a set bit sends the next load past rL1, and wL1 either has the word or knows
   // better.
-  [[nodiscard]] bool lean() const { return variant == static_cast<int>(VariantName::lean); }
+  [[nodiscard]] bool lean() const { return is("lean"); }
   [[nodiscard]] Home<K> home() const { return {k}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
@@ -310,66 +244,48 @@ struct Protocol {
 
   void invariants(Invariants& v) const {
     v.invariant("S-FIFO1 lists every dirty block of its wL1", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) {
-          return !dirty(s.wl1(c, b)) ||
-                 k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
-        });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !dirty(s.wl1(c, b)) ||
+               k.exists(queues, [&](Queue q) { return cu_of(q) == c && lists(s.fifo1(q), b); });
       });
     });
     v.invariant("S-FIFO2 lists every dirty block of its wL2", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(blocks, [&](Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
-      });
+      return every(agents, blocks,
+                   [&](Agent a, Block b) { return !dirty(s.wl2(a, b)) || lists(s.fifo2(a), b); });
     });
     v.invariant("S-FIFO3 lists every dirty block of wL3", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) { return !dirty(s.wl3(b)) || lists(s.fifo3, b); });
     });
     v.invariant("the written bit of rL1 is set while wL1 is newer", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(blocks, [&](Block b) {
-          return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
-        });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !s.rl1(c, b).present || s.rl1(c, b).written || !dirty(s.wl1(c, b));
       });
     });
     v.invariant("the written bit of rL2 is set while wL2 is newer", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(blocks, [&](Block b) {
-          return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
-        });
+      return every(agents, blocks, [&](Agent a, Block b) {
+        return !s.rl2(a, b).present || s.rl2(a, b).written || !dirty(s.wl2(a, b));
       });
     });
     v.invariant("a copy in rL1 is current, or newer data waits above it, or its invalidation is on the way",
                 [=, this](const State& s) {
-                  return k.forall(cus, [&](Cu c) {
-                    return k.forall(blocks, [&](Block b) {
-                      return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
-                             s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
-                             agrees(s, b, s.rl1(c, b).data);
-                    });
+                  return every(cus, blocks, [&](Cu c, Block b) {
+                    return !s.rl1(c, b).present || s.rl1(c, b).written || s.invalidation1(c, b) ||
+                           s.invalidation2(machine.agent_of(c), b) || buffered(s, b) ||
+                           agrees(s, b, s.rl1(c, b).data);
                   });
                 });
     v.invariant("a copy in rL2 is current, or newer data waits above it, or its invalidation is on the way",
                 [=, this](const State& s) {
-                  return k.forall(agents, [&](Agent a) {
-                    return k.forall(blocks, [&](Block b) {
-                      return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
-                             agrees(s, b, s.rl2(a, b).data);
-                    });
+                  return every(agents, blocks, [&](Agent a, Block b) {
+                    return !s.rl2(a, b).present || s.invalidation2(a, b) || buffered(s, b) ||
+                           agrees(s, b, s.rl2(a, b).data);
                   });
                 });
-    v.invariant("a CPU copy is current", [=, this](const State& s) {
-      return k.forall(blocks, [&](Block b) {
-        return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
-               k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
-      });
-    });
+    home().invariants(v);
     v.invariant("what is awaited is on its way", [=, this](const State& s) {
-      return k.forall(threads, [&](ThreadIx t) {
-        return k.forall(blocks, [&](Block b) {
-          return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
-                 k.forall(agents, [&](Agent a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
-        });
+      return every(threads, blocks, [&](ThreadIx t, Block b) {
+        return k.forall(cus, [&](Cu c) { return !s.awaited1(t, c, b) || s.invalidation1(c, b); }) &&
+               k.forall(agents, [&](Agent a) { return !s.awaited2(t, a, b) || s.invalidation2(a, b); });
       });
     });
   }
@@ -400,29 +316,17 @@ struct Protocol {
     });
   }
 
- private:
-  // ---- what the rules talk about ------------------------------------------------------------------------
+  // ---- what rules, invariants and lemmas ask
+  // ------------------------------------------------------------------------
 
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t);
-  }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && machine.is_host(t);
-  }
-  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
-    return s.port(t).request.operation == operation;
-  }
-  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
-  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
-
-  [[nodiscard]] bool split() const { return variant == static_cast<int>(VariantName::split_fifo); }
+  [[nodiscard]] bool split() const { return is("split-fifo"); }
+  // In the split variant a host thread's queue stays empty.
   [[nodiscard]] Queue queue_of(ThreadIx t) const {
     return split() ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
   }
   [[nodiscard]] Cu cu_of(Queue q) const {
     return split() ? cu(K::template same<ThreadTag>(q)) : K::template same<CuTag>(q);
   }
-  // In the split variant a host thread's queue stays empty.
 
   [[nodiscard]] Bool dirty(const WriteLine& line) const {
     return k.exists(words, [&](Word w) { return line.dirty(w); });
@@ -433,17 +337,16 @@ struct Protocol {
   [[nodiscard]] Bool word_dirty(const WriteLine& line, Word word) const {
     return k.pick(words, word, [&](Word w) { return line.dirty(w); });
   }
-  [[nodiscard]] Value word_of(const Data& data, Word word) const {
-    return k.pick(words, word, [&](Word w) { return data(w); });
-  }
   template <class Fifo>
   [[nodiscard]] static Bool lists(const Fifo& fifo, Block b) {
     return K::contains(fifo, [&](const Entry& e) { return e.kind == EntryKind::write && e.block == b; });
   }
+  [[nodiscard]] static Bool is_marker(const Entry& e) {
+    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
+  }
   template <class Fifo>
   [[nodiscard]] static Bool has_marker(const Fifo& fifo) {
-    return K::contains(
-        fifo, [](const Entry& e) { return e.kind == EntryKind::marker || e.kind == EntryKind::flush; });
+    return K::contains(fifo, [](const Entry& e) { return is_marker(e); });
   }
   [[nodiscard]] Bool all_ended(const State& s) const {
     return k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
@@ -459,6 +362,7 @@ struct Protocol {
     return k.forall(words, [&](Word w) { return data(w) == home().current(s.home, b, w); });
   }
 
+ private:
   static Entry write_entry(Block b) {
     Entry e;
     e.kind = EntryKind::write;
@@ -488,6 +392,7 @@ struct Protocol {
     m.data = data;
     return m;
   }
+  static void set_written(ReadLine& copy) { copy.written = copy.written || copy.present; }
   void merge(WriteLine& line, const Up& m) const {
     k.for_each(words, [&](Word w) {
       k.when(m.mask(w), [&] {
@@ -497,10 +402,6 @@ struct Protocol {
     });
   }
 
-  // Whether an operation must be seen by more than the work-group.
-  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
-    return !within_work_group(s.port(t).request.scope);
-  }
   [[nodiscard]] static Bool synchronizes(const State& s, ThreadIx t) {
     const auto& order = s.port(t).request.order;
     return order != Order::plain && order != Order::relaxed;
@@ -513,13 +414,13 @@ struct Protocol {
   }
   // The repaired protocol lets a thread synchronize again when its last StRel's store is visible.
   [[nodiscard]] Bool flushed(const State& s, ThreadIx t) const {
-    return !repaired(FaultName::flush_unacknowledged) ? Bool(true) : !s.flushing(t) || !synchronizes(s, t);
+    return !repaired("flush-unacknowledged") ? Bool(true) : !s.flushing(t) || !synchronizes(s, t);
   }
   // A load that has to be performed where its whole scope sees it; `level` 1 or 2 is asked.
   [[nodiscard]] Bool passes(const State& s, ThreadIx t, int level) const {
-    if (!repaired(FaultName::acquire_hits_l1)) return Bool(false);
+    if (!repaired("acquire-hits-l1")) return Bool(false);
     const auto& q = s.port(t).request;
-    return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : q.scope == Scope::system);
+    return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : to_system(s, t));
   }
 
   // The thread's load of the block has not been looked up in L2 yet.
@@ -540,90 +441,136 @@ struct Protocol {
         threads, [&](ThreadIx t) { return t == sender || machine.is_host(t) || agent(t) != agent(sender); });
   }
 
+  // ---- what a level has -----------------------------------------------------------------------------------
+
+  template <class S>
+  static auto& fifo(S& s, Queue q) {
+    return s.fifo1(q);
+  }
+  template <class S>
+  static auto& fifo(S& s, Agent a) {
+    return s.fifo2(a);
+  }
+  template <class S>
+  static auto& fifo(S& s) {
+    return s.fifo3;
+  }
+  [[nodiscard]] static const WriteLine& line(const State& s, Cu c, Block b) { return s.wl1(c, b); }
+  [[nodiscard]] const WriteLine& line(const State& s, Queue q, Block b) const { return s.wl1(cu_of(q), b); }
+  [[nodiscard]] static const WriteLine& line(const State& s, Agent a, Block b) { return s.wl2(a, b); }
+  [[nodiscard]] static const WriteLine& line(const State& s, Block b) { return s.wl3(b); }
+  // Its link has room; behind wL3 is memory.
+  [[nodiscard]] Bool may_send(const State& s, Cu c) const { return !k.full(s.link1(c)); }
+  [[nodiscard]] Bool may_send(const State& s, Queue q) const { return may_send(s, cu_of(q)); }
+  [[nodiscard]] Bool may_send(const State& s, Agent a) const { return !k.full(s.link2(a)); }
+  [[nodiscard]] Bool may_send(const State&) const { return true; }
+  void send(State& s, Queue q, const Up& m) const { k.push(s.link1(cu_of(q)), m); }
+  void send(State& s, Agent a, const Up& m) const { k.push(s.link2(a), m); }
+  // Of the next level, to which a CU or an agent sends.
+  template <class S>
+  auto& fifo_beyond(S& s, Cu c) const {
+    return s.fifo2(machine.agent_of(c));
+  }
+  template <class S>
+  static auto& fifo_beyond(S& s, Agent) {
+    return s.fifo3;
+  }
+  WriteLine& line_beyond(State& s, Cu c, Block b) const { return s.wl2(machine.agent_of(c), b); }
+  static WriteLine& line_beyond(State& s, Agent, Block b) { return s.wl3(b); }
+  // A marker at agent scope has arrived at level 2; one at system scope travels on.
+  [[nodiscard]] static Bool ends(const Entry&, Queue) { return false; }
+  [[nodiscard]] Bool ends(const Entry& e, Agent) const {
+    return e.scope == Scope::agent || (fault("early-acknowledgement") ? Bool(true) : Bool(false));
+  }
+  [[nodiscard]] static Bool ends(const Entry&) { return true; }
+  // The agents whose caches a release that ends there waits for.
+  [[nodiscard]] static Bool concerns(Agent other, Agent a) { return other == a; }
+  [[nodiscard]] static Bool concerns(Agent) { return true; }
+
   // ---- evictions ----------------------------------------------------------------------------------------
 
   // 4.3.1: "In either case, when evicted, the controller also will invalidate the block in the rL1".
-  void evict1(State& s, Cu c, Block b) const {
+  void evict(State& s, Queue q, Block b) const { evict(s, cu_of(q), b); }
+  void evict(State& s, Cu c, Block b) const {
     Mask mask = s.wl1(c, b).dirty;
-    if (fault(FaultName::mask_ignored)) k.for_each(words, [&](Word w) { mask(w) = true; });
+    if (fault("mask-ignored")) k.for_each(words, [&](Word w) { mask(w) = true; });
     k.push(s.link1(c), write_through(b, mask, s.wl1(c, b).data));
     s.wl1(c, b) = WriteLine{};
-    if (fault(FaultName::stale_own_copy)) {
+    if (fault("stale-own-copy")) {
       s.rl1(c, b).written = false;
     } else if (!lean()) {
       s.rl1(c, b) = ReadLine{};
     }
-    poison1(s, c, b);
+    poison(s, c, b);
   }
 
   // 4.3.1: "When a wL2 evicts a block, it invalidates the local rL2 and broadcasts an invalidation message to
   // all the rL1s."
-  void evict2(State& s, Agent a, Block b) const {
+  void evict(State& s, Agent a, Block b) const {
     k.push(s.link2(a), write_through(b, s.wl2(a, b).dirty, s.wl2(a, b).data));
     s.wl2(a, b) = WriteLine{};
     s.rl2(a, b) = ReadLine{};
-    poison2(s, a, b);
-    if (!fault(FaultName::no_broadcast)) {
-      k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation1(s, c, b); }); });
+    poison(s, a, b);
+    if (!fault("no-broadcast")) {
+      k.for_each(cus, [&](Cu c) { k.when(machine.agent_of(c) == a, [&] { send_invalidation(s, c, b); }); });
     }
   }
 
   // 4.3.1: "when a line is evicted from the wL3, the controller sends invalidations to the CPU cluster [...]
   // before the line is written to the L3 cache or main memory."
-  void evict3(State& s, Block b) const {
-    home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault(FaultName::cpu_not_invalidated));
+  void evict(State& s, Block b) const {
+    home().write(s.home, b, s.wl3(b).dirty, s.wl3(b).data, !fault("cpu-not-invalidated"));
     s.wl3(b) = WriteLine{};
-    if (k.extent(agents) > 1 && !fault(FaultName::agents_not_invalidated)) invalidate_agents(s, b);
+    if (k.extent(agents) > 1 && !fault("agents-not-invalidated")) invalidate_agents(s, b);
   }
+
+  // Where a thread's reads come by, and when they may still meet what goes past them there: at a CU's L1, at
+  // an agent's L2.
+  [[nodiscard]] Bool sits(ThreadIx t, Cu c) const { return !machine.is_host(t) && cu(t) == c; }
+  [[nodiscard]] Bool sits(ThreadIx t, Agent a) const { return !machine.is_host(t) && agent(t) == a; }
+  [[nodiscard]] static Bool is_beyond(const Read& read, Cu) { return read.stage != ReadStage::none; }
+  [[nodiscard]] static Bool is_beyond(const Read& read, Agent) {
+    return read.stage == ReadStage::to_directory || read.stage == ReadStage::from_directory;
+  }
+  static constexpr ReadStage fill_to(Cu) { return ReadStage::from_l2; }
+  static constexpr ReadStage fill_to(Agent) { return ReadStage::from_directory; }
 
   // Reads in flight whose answer misses what goes past them are not cached (repair; the print invalidates
   // only what is in the cache).
-  void poison1(State& s, Cu c, Block b) const {
-    poison(
-        s, b, [&](ThreadIx t) { return cu(t) == c; },
-        [&](ThreadIx t) { return s.read(t).stage != ReadStage::none; });
-  }
-  void poison2(State& s, Agent a, Block b) const {
-    poison(
-        s, b, [&](ThreadIx t) { return agent(t) == a; },
-        [&](ThreadIx t) {
-          return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
-        });
-  }
-  // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
-  void drop1(State& s, Cu c, Block b) const {
-    s.rl1(c, b) = ReadLine{};
-    poison1(s, c, b);
-  }
-  void drop2(State& s, Agent a, Block b) const {
-    s.rl2(a, b) = ReadLine{};
-    poison2(s, a, b);
-  }
-  template <class Where, class When>
-  void poison(State& s, Block b, Where&& where, When&& when) const {
-    if (!repaired(FaultName::fill_survives_eviction)) return;
+  template <class Place>
+  void poison(State& s, Place at, Block b) const {
+    if (!repaired("fill-survives-eviction")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && when(t), [&] { s.read(t).poisoned = true; });
+      k.when(sits(t, at) && is_beyond(s.read(t), at), [&] { s.read(t).poisoned = true; });
     });
   }
-
-  void send_invalidation1(State& s, Cu c, Block b) const {
-    s.invalidation1(c, b) = true;
-    follow(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+  // An access that is performed beyond a cache takes the cache's copy along, and what is on its way there.
+  void drop(State& s, Cu c, Block b) const {
+    s.rl1(c, b) = ReadLine{};
+    poison(s, c, b);
   }
-  void send_invalidation2(State& s, Agent a, Block b) const {
+  void drop(State& s, Agent a, Block b) const {
+    s.rl2(a, b) = ReadLine{};
+    poison(s, a, b);
+  }
+
+  void send_invalidation(State& s, Cu c, Block b) const {
+    s.invalidation1(c, b) = true;
+    follow(s, c, b);
+  }
+  void send_invalidation(State& s, Agent a, Block b) const {
     s.invalidation2(a, b) = true;
-    follow(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+    follow(s, a, b);
   }
   void invalidate_agents(State& s, Block b) const {
-    k.for_each(agents, [&](Agent a) { send_invalidation2(s, a, b); });
+    k.for_each(agents, [&](Agent a) { send_invalidation(s, a, b); });
   }
   // Fills on the same way keep their place before the invalidation (repair; the print lets it overtake them).
-  template <class Where>
-  void follow(State& s, Block b, ReadStage stage, Where&& where) const {
-    if (!repaired(FaultName::fill_overtaken)) return;
+  template <class Place>
+  void follow(State& s, Place at, Block b) const {
+    if (!repaired("fill-overtaken")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
-      k.when(!machine.is_host(t) && where(t) && s.read(t).stage == stage, [&] { s.read(t).followed = true; });
+      k.when(sits(t, at) && s.read(t).stage == fill_to(at), [&] { s.read(t).followed = true; });
     });
   }
 
@@ -647,10 +594,7 @@ struct Protocol {
             line.data(w) = q.a;
           });
           k.push(s.fifo1(queue_of(t)), write_entry(q.block));
-          if (!fault(FaultName::written_bit_forgotten)) {
-            auto& copy = s.rl1(cu(t), q.block);
-            copy.written = copy.written || copy.present;
-          }
+          if (!fault("written-bit-forgotten")) set_written(s.rl1(cu(t), q.block));
           k.when(
               s.stage(t) == Stage::released, [&] { s.stage(t) = Stage::stored; },
               [&] { complete<K>(s.port(t)); });
@@ -664,82 +608,40 @@ struct Protocol {
           return s.stage(t) == Stage::stored && !k.full(s.fifo1(queue_of(t)));
         },
         [=, this](State& s, ThreadIx t) {
-          if (!fault(FaultName::no_second_flush)) {
+          if (!fault("no-second-flush")) {
             k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::flush, t, s.port(t).request.scope));
-            if (repaired(FaultName::flush_unacknowledged)) s.flushing(t) = true;
+            if (repaired("flush-unacknowledged")) s.flushing(t) = true;
           }
           s.stage(t) = Stage::idle;
           complete<K>(s.port(t));
         });
   }
 
+  // ---- the levels: a write cache, its S-FIFO and the way on (4.3.1) --------------------------------------
+  //
+  // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step", and so is that
+  // of wL3, which has nothing beyond it but memory. What a rule works on follows from its parameter: a queue
+  // of a CU at level 1, an agent at level 2, none at level 3.
+
+  template <class Tag>
+  using Ix = typename K::template Ix<Tag>;
+  using Names = std::array<std::string_view, 2>;
+
   void level1_rules(Rules& r) const {
-    // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
-    // policy or the address reaches the head of the S-FIFO."
-    r.rule(
-        {.name = "wL1 replaces a block",
-         .unit = "L1",
-         .source = "4.3.1 Normal Write",
-         .fairness = Fairness::optional},
-        over(cus, blocks),
-        [=, this](const State& s, Cu c, Block b) { return dirty(s.wl1(c, b)) && !k.full(s.link1(c)); },
-        [=, this](State& s, Cu c, Block b) {
-          evict1(s, c, b);
-          if (fault(FaultName::entry_lost)) {
-            k.for_each(queues, [&](Queue q) {
-              k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); });
-            });
-          }
-        });
-    // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the
-    // associated cache evictions) until the release marker reaches the head of the queue"; 4.1: "The
-    // controller will dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers an
-    // S-FIFO flush."
-    r.rule(
-        {.name = "S-FIFO1 dequeues a dirty block", .unit = "L1", .source = "4.3.1 Synchronization"},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          const Entry& e = s.fifo1(q).head();
-          return drains1(s, q) && e.kind == EntryKind::write && dirty(s.wl1(cu_of(q), e.block)) &&
-                 !k.full(s.link1(cu_of(q)));
-        },
-        [=, this](State& s, Queue q) {
-          const Block b = s.fifo1(q).head().block;
-          k.pop(s.fifo1(q));
-          evict1(s, cu_of(q), b);
-        });
-    // "may contain more addresses that already have been evicted from the write cache" (4.3).
-    r.rule(
-        {.name = "S-FIFO1 dequeues a stale entry", .unit = "L1", .source = "4.3", .urgency = Urgency::local},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          const Entry& e = s.fifo1(q).head();
-          return drains1(s, q) && e.kind == EntryKind::write && !dirty(s.wl1(cu_of(q), e.block));
-        },
-        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
-    r.rule(
-        {.name = "S-FIFO1 passes a marker on",
-         .unit = "L1",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(queues),
-        [=, this](const State& s, Queue q) {
-          return drains1(s, q) && is_marker(s.fifo1(q).head()) && !k.full(s.link1(cu_of(q)));
-        },
-        [=, this](State& s, Queue q) {
-          k.push(s.link1(cu_of(q)), marker_message(s.fifo1(q).head()));
-          k.pop(s.fifo1(q));
-        });
+    replacement_rule(r, "wL1 replaces a block", "L1", over(cus));
+    dequeue_rules(r, {"S-FIFO1 dequeues a dirty block", "S-FIFO1 dequeues a stale entry"}, "L1",
+                  over(queues));
+    pass_on_rule(r, "S-FIFO1 passes a marker on", "L1", over(queues));
     // "Completing an atomic operation also inserts a write marker into the S-FIFO": it holds up releases
     // behind it until the RMW has been performed.
     r.rule(
         {.name = "S-FIFO1 dequeues an atomic's marker", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(queues),
         [=, this](const State& s, Queue q) {
-          return drains1(s, q) && s.fifo1(q).head().kind == EntryKind::atomic &&
-                 s.stage(s.fifo1(q).head().thread) != Stage::atomic;
+          return drains(s, fifo(s, q)) && fifo(s, q).head().kind == EntryKind::atomic &&
+                 s.stage(fifo(s, q).head().thread) != Stage::atomic;
         },
-        [=, this](State& s, Queue q) { k.pop(s.fifo1(q)); });
+        [=, this](State& s, Queue q) { k.pop(fifo(s, q)); });
     // Only a load of the block can tell that it is gone.
     r.deferrable(
         {.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
@@ -750,106 +652,15 @@ struct Protocol {
         [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
   }
 
-  [[nodiscard]] Bool drains1(const State& s, Queue q) const {
-    return !s.fifo1(q).empty() && (k.full(s.fifo1(q)) || has_marker(s.fifo1(q)) || all_ended(s));
-  }
-  [[nodiscard]] static Bool is_marker(const Entry& e) {
-    return e.kind == EntryKind::marker || e.kind == EntryKind::flush;
-  }
-  [[nodiscard]] Up marker_message(const Entry& e) const {
-    Up m = up(UpKind::marker, Block{}, e.thread, e.scope);
-    k.when(e.kind == EntryKind::flush, [&] { m.kind = UpKind::flush; });
-    return m;
-  }
-
   void level2_rules(Rules& r) const {
-    // "The operation of a wL2 is similar, though with the addition of an L1 invalidation step."
-    const auto from_cu = [](auto& s, Cu c) -> auto& {
-      return s.link1(c);
-    };
-    r.triggered(
-        {.name = "L2 takes a write", .unit = "L2", .source = "4.3.1 Normal Write", .urgency = Urgency::link},
-        over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::write && !k.full(s.fifo2(machine.agent_of(c)));
-        },
-        [=, this](State& s, Cu c, const Up& m) {
-          const Agent a = machine.agent_of(c);
-          merge(s.wl2(a, m.block), m);
-          k.push(s.fifo2(a), write_entry(m.block));
-          auto& copy = s.rl2(a, m.block);
-          copy.written = copy.written || copy.present;
-        });
-    r.triggered(
-        {.name = "L2 takes a marker",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(cus), from_cu,
-        [=, this](const State& s, Cu c, const Up& m) {
-          return (m.kind == UpKind::marker || m.kind == UpKind::flush) &&
-                 !k.full(s.fifo2(machine.agent_of(c)));
-        },
-        [=, this](State& s, Cu c, const Up& m) { k.push(s.fifo2(machine.agent_of(c)), marker_entry(m)); });
-
-    r.rule(
-        {.name = "wL2 replaces a block",
-         .unit = "L2",
-         .source = "4.3.1 Normal Write",
-         .fairness = Fairness::optional},
-        over(agents, blocks),
-        [=, this](const State& s, Agent a, Block b) { return dirty(s.wl2(a, b)) && !k.full(s.link2(a)); },
-        [=, this](State& s, Agent a, Block b) { evict2(s, a, b); });
-    r.rule(
-        {.name = "S-FIFO2 dequeues a dirty block", .unit = "L2", .source = "4.3.1 Synchronization"},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          const Entry& e = s.fifo2(a).head();
-          return drains2(s, a) && e.kind == EntryKind::write && dirty(s.wl2(a, e.block)) &&
-                 !k.full(s.link2(a));
-        },
-        [=, this](State& s, Agent a) {
-          const Block b = s.fifo2(a).head().block;
-          k.pop(s.fifo2(a));
-          evict2(s, a, b);
-        });
-    r.rule(
-        {.name = "S-FIFO2 dequeues a stale entry", .unit = "L2", .source = "4.3", .urgency = Urgency::local},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          const Entry& e = s.fifo2(a).head();
-          return drains2(s, a) && e.kind == EntryKind::write && !dirty(s.wl2(a, e.block));
-        },
-        [=, this](State& s, Agent a) { k.pop(s.fifo2(a)); });
-    // A marker at agent scope has arrived; one at system scope travels on.
-    r.rule(
-        {.name = "S-FIFO2 ends an agent's release",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          return drains2(s, a) && is_marker(s.fifo2(a).head()) && ends_at2(s.fifo2(a).head());
-        },
-        [=, this](State& s, Agent a) {
-          const Entry e = s.fifo2(a).head();
-          k.pop(s.fifo2(a));
-          marker_out(s, e, [&](Agent other) { return other == a; });
-        });
-    r.rule(
-        {.name = "S-FIFO2 passes a marker on",
-         .unit = "L2",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents),
-        [=, this](const State& s, Agent a) {
-          return drains2(s, a) && is_marker(s.fifo2(a).head()) && !ends_at2(s.fifo2(a).head()) &&
-                 !k.full(s.link2(a));
-        },
-        [=, this](State& s, Agent a) {
-          k.push(s.link2(a), marker_message(s.fifo2(a).head()));
-          k.pop(s.fifo2(a));
-        });
+    take_rules(
+        r, {"L2 takes a write", "L2 takes a marker"}, "L2", over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); });
+    replacement_rule(r, "wL2 replaces a block", "L2", over(agents));
+    dequeue_rules(r, {"S-FIFO2 dequeues a dirty block", "S-FIFO2 dequeues a stale entry"}, "L2",
+                  over(agents));
+    end_rule(r, "S-FIFO2 ends an agent's release", "L2", over(agents));
+    pass_on_rule(r, "S-FIFO2 passes a marker on", "L2", over(agents));
     r.deferrable(
         {.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
         over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
@@ -859,43 +670,10 @@ struct Protocol {
         [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
   }
 
-  [[nodiscard]] Bool drains2(const State& s, Agent a) const {
-    return !s.fifo2(a).empty() && (k.full(s.fifo2(a)) || has_marker(s.fifo2(a)) || all_ended(s));
-  }
-  [[nodiscard]] Bool ends_at2(const Entry& e) const {
-    return e.scope == Scope::agent || (fault(FaultName::early_acknowledgement) ? Bool(true) : Bool(false));
-  }
-  [[nodiscard]] Entry marker_entry(const Up& m) const {
-    Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
-    k.when(m.kind == UpKind::flush, [&] { e.kind = EntryKind::flush; });
-    return e;
-  }
-
   void level3_rules(Rules& r) const {
-    const auto from_agent = [](auto& s, Agent a) -> auto& {
-      return s.link2(a);
-    };
-    r.triggered(
-        {.name = "wL3 takes a write",
-         .unit = "directory",
-         .source = "4.3.1 Normal Write",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
-        [=, this](const State& s, Agent, const Up& m) { return m.kind == UpKind::write && !k.full(s.fifo3); },
-        [=, this](State& s, Agent, const Up& m) {
-          merge(s.wl3(m.block), m);
-          k.push(s.fifo3, write_entry(m.block));
-        });
-    r.triggered(
-        {.name = "wL3 takes a marker",
-         .unit = "directory",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
-        [=, this](const State& s, Agent, const Up& m) {
-          return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(s.fifo3);
-        },
-        [=, this](State& s, Agent, const Up& m) { k.push(s.fifo3, marker_entry(m)); });
+    take_rules(
+        r, {"wL3 takes a write", "wL3 takes a marker"}, "directory", over(agents),
+        [](auto& s, Agent a) -> auto& { return s.link2(a); });
     // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs
     // that are performed behind wL3's back can tell them apart.
     r.deferrable(
@@ -905,48 +683,132 @@ struct Protocol {
          .fairness = Fairness::optional},
         over(blocks), [=, this](const State& s, Block b) { return dirty(s.wl3(b)); },
         [=, this](const State&, Block) {
-          return Bool(k.extent(agents) > 1 || !repaired(FaultName::atomic_overtakes_write)) ||
+          return Bool(k.extent(agents) > 1 || !repaired("atomic-overtakes-write")) ||
                  k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
         },
-        [=, this](State& s, Block b) { evict3(s, b); });
-    r.rule(
-        {.name = "S-FIFO3 dequeues a dirty block", .unit = "directory", .source = "4.3.1 Synchronization"},
-        over(),
-        [=, this](const State& s) {
-          return drains3(s) && s.fifo3.head().kind == EntryKind::write && dirty(s.wl3(s.fifo3.head().block));
+        [=, this](State& s, Block b) { evict(s, b); });
+    dequeue_rules(r, {"S-FIFO3 dequeues a dirty block", "S-FIFO3 dequeues a stale entry"}, "directory",
+                  over());
+    end_rule(r, "S-FIFO3 ends a release", "directory", over());
+  }
+
+  // A write from the level before is merged into the write cache, its address joins the S-FIFO, and a copy in
+  // the read cache learns of it; "the marker then will propagate through the cache hierarchy just like a
+  // normal write".
+  template <class Tag, class Link>
+  void take_rules(Rules& r, const Names& names, std::string_view unit, Over<Tag> senders, Link link) const {
+    r.triggered(
+        {.name = names[0], .unit = unit, .source = "4.3.1 Normal Write", .urgency = Urgency::link}, senders,
+        link,
+        [=, this](const State& s, Ix<Tag> from, const Up& m) {
+          return m.kind == UpKind::write && !k.full(fifo_beyond(s, from));
         },
-        [=, this](State& s) {
-          const Block b = s.fifo3.head().block;
-          k.pop(s.fifo3);
-          evict3(s, b);
+        [=, this](State& s, Ix<Tag> from, const Up& m) {
+          merge(line_beyond(s, from, m.block), m);
+          k.push(fifo_beyond(s, from), write_entry(m.block));
+          if constexpr (std::is_same_v<Tag, CuTag>) set_written(s.rl2(machine.agent_of(from), m.block));
         });
-    r.rule(
-        {.name = "S-FIFO3 dequeues a stale entry",
-         .unit = "directory",
-         .source = "4.3",
-         .urgency = Urgency::local},
-        over(),
-        [=, this](const State& s) {
-          return drains3(s) && s.fifo3.head().kind == EntryKind::write && !dirty(s.wl3(s.fifo3.head().block));
+    r.triggered(
+        {.name = names[1], .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link},
+        senders, link,
+        [=, this](const State& s, Ix<Tag> from, const Up& m) {
+          return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(fifo_beyond(s, from));
         },
-        [=, this](State& s) { k.pop(s.fifo3); });
-    // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
-    // the wavefront have reached an ordering point (i.e., main memory)."
+        [=, this](State& s, Ix<Tag> from, const Up& m) { k.push(fifo_beyond(s, from), marker_entry(m)); });
+  }
+
+  // "The updated data will stay in the wL1 until the block is selected for eviction by the wL1 replacement
+  // policy or the address reaches the head of the S-FIFO."
+  template <class Tag>
+  void replacement_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tag>) const {
     r.rule(
-        {.name = "S-FIFO3 ends a release",
-         .unit = "directory",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::link},
-        over(), [=, this](const State& s) { return drains3(s) && is_marker(s.fifo3.head()); },
-        [=, this](State& s) {
-          const Entry e = s.fifo3.head();
-          k.pop(s.fifo3);
-          marker_out(s, e, [](Agent) { return Bool(true); });
+        {.name = name, .unit = unit, .source = "4.3.1 Normal Write", .fairness = Fairness::optional},
+        over(Tag{}, blocks),
+        [=, this](const State& s, Ix<Tag> at, Block b) { return dirty(line(s, at, b)) && may_send(s, at); },
+        [=, this](State& s, Ix<Tag> at, Block b) {
+          evict(s, at, b);
+          if constexpr (std::is_same_v<Tag, CuTag>) {
+            if (fault("entry-lost")) lose_entry(s, at);
+          }
         });
   }
 
-  [[nodiscard]] Bool drains3(const State& s) const {
-    return !s.fifo3.empty() && (k.full(s.fifo3) || has_marker(s.fifo3) || all_ended(s));
+  // "the marker will cause the cache controller to begin dequeuing the S-FIFO (and performing the associated
+  // cache evictions) until the release marker reaches the head of the queue". An S-FIFO "may contain more
+  // addresses that already have been evicted from the write cache" (4.3).
+  template <class... Tags>
+  void dequeue_rules(Rules& r, const Names& names, std::string_view unit, Over<Tags...> at_level) const {
+    r.rule(
+        {.name = names[0], .unit = unit, .source = "4.3.1 Synchronization"}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && e.kind == EntryKind::write && dirty(line(s, at..., e.block)) &&
+                 may_send(s, at...);
+        },
+        [=, this](State& s, Ix<Tags>... at) {
+          const Block b = fifo(s, at...).head().block;
+          k.pop(fifo(s, at...));
+          evict(s, at..., b);
+        });
+    r.rule(
+        {.name = names[1], .unit = unit, .source = "4.3", .urgency = Urgency::local}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && e.kind == EntryKind::write && !dirty(line(s, at..., e.block));
+        },
+        [=, this](State& s, Ix<Tags>... at) { k.pop(fifo(s, at...)); });
+  }
+
+  // "When the marker finally reaches the head of the wL3, the system can be sure that all prior writes from
+  // the wavefront have reached an ordering point (i.e., main memory)." Ours: at agent scope it is the head of
+  // S-FIFO2.
+  template <class... Tags>
+  void end_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tags...> at_level) const {
+    r.rule(
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        [=, this](const State& s, Ix<Tags>... at) {
+          const Entry& e = fifo(s, at...).head();
+          return drains(s, fifo(s, at...)) && is_marker(e) && ends(e, at...);
+        },
+        [=, this](State& s, Ix<Tags>... at) {
+          const Entry e = fifo(s, at...).head();
+          k.pop(fifo(s, at...));
+          marker_out(s, e, [&](Agent a) { return concerns(a, at...); });
+        });
+  }
+  template <class Tag>
+  void pass_on_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tag> at_level) const {
+    r.rule(
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        [=, this](const State& s, Ix<Tag> at) {
+          const Entry& e = fifo(s, at).head();
+          return drains(s, fifo(s, at)) && is_marker(e) && !ends(e, at) && may_send(s, at);
+        },
+        [=, this](State& s, Ix<Tag> at) {
+          send(s, at, marker_message(fifo(s, at).head()));
+          k.pop(fifo(s, at));
+        });
+  }
+
+  // "The controller will dequeue an S-FIFO entry when the S-FIFO fills up or a synchronization event triggers
+  // an S-FIFO flush" (4.1).
+  template <class Fifo>
+  [[nodiscard]] Bool drains(const State& s, const Fifo& fifo) const {
+    return !fifo.empty() && (k.full(fifo) || has_marker(fifo) || all_ended(s));
+  }
+  [[nodiscard]] Up marker_message(const Entry& e) const {
+    Up m = up(UpKind::marker, Block{}, e.thread, e.scope);
+    k.when(e.kind == EntryKind::flush, [&] { m.kind = UpKind::flush; });
+    return m;
+  }
+  [[nodiscard]] Entry marker_entry(const Up& m) const {
+    Entry e = entry_of(EntryKind::marker, m.thread, m.scope);
+    k.when(m.kind == UpKind::flush, [&] { e.kind = EntryKind::flush; });
+    return e;
+  }
+  void lose_entry(State& s, Cu c) const {
+    k.for_each(queues,
+               [&](Queue q) { k.when(cu_of(q) == c && !s.fifo1(q).empty(), [&] { k.pop(s.fifo1(q)); }); });
   }
 
   // ---- normal read operation (4.3.1) --------------------------------------------------------------------
@@ -966,8 +828,8 @@ struct Protocol {
       return copy1(s, t).present && !copy1(s, t).written && !passes(s, t, 1);
     };
     const auto hits_write = [=, this](const State& s, ThreadIx t) {
-      const Bool hit = fault(FaultName::partial_hit_served) ? dirty(line1(s, t))
-                                                            : word_dirty(line1(s, t), s.port(t).request.word);
+      const Bool hit =
+          fault("partial-hit-served") ? dirty(line1(s, t)) : word_dirty(line1(s, t), s.port(t).request.word);
       return hit && !passes(s, t, 1);
     };
 
@@ -997,7 +859,7 @@ struct Protocol {
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && dirty(line1(s, t)) &&
                  !k.full(s.link1(cu(t))) && (passes(s, t, 1) || Bool(!lean()));
         },
-        [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+        [=, this](State& s, ThreadIx t) { evict(s, cu(t), s.port(t).request.block); });
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "4.3.1 Normal Read"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -1005,7 +867,7 @@ struct Protocol {
           return loads(s, t) && !hits_read(s, t) && !hits_write(s, t) && ready && !k.full(s.link1(cu(t)));
         },
         [=, this](State& s, ThreadIx t) {
-          k.when(passes(s, t, 1), [&] { drop1(s, cu(t), s.port(t).request.block); });
+          k.when(passes(s, t, 1), [&] { drop(s, cu(t), s.port(t).request.block); });
           k.push(s.link1(cu(t)), up(UpKind::read, s.port(t).request.block, t, Enum<Scope>{}));
           s.read(t).stage = ReadStage::to_l2;
         });
@@ -1053,19 +915,18 @@ struct Protocol {
           return !link.empty() && must_write_through2(s, c, m, hits_read2, hits_write2) &&
                  dirty(line2(s, c, m.block)) && !k.full(s.link2(machine.agent_of(c)));
         },
-        [=, this](State& s, Cu c) { evict2(s, machine.agent_of(c), s.link1(c).head().block); });
+        [=, this](State& s, Cu c) { evict(s, machine.agent_of(c), s.link1(c).head().block); });
     r.triggered(
         {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
         over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
-          const Bool clean =
-              fault(FaultName::l2_partial_hit_not_written) ? Bool(true) : !dirty(line2(s, c, m.block));
+          const Bool clean = fault("l2-partial-hit-not-written") ? Bool(true) : !dirty(line2(s, c, m.block));
           return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
                  !k.full(s.link2(machine.agent_of(c)));
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          k.when(passes(s, m.thread, 2), [&] { drop2(s, a, m.block); });
+          k.when(passes(s, m.thread, 2), [&] { drop(s, a, m.block); });
           k.push(s.link2(a), m);
           s.read(m.thread).stage = ReadStage::to_directory;
         },
@@ -1099,10 +960,10 @@ struct Protocol {
           const auto& link = s.link2(a);
           const Up& m = link.head();
           const Bool read = m.kind == UpKind::read && !hits_write3(s, m);
-          const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+          const Bool rmw = m.kind == UpKind::atomic && Bool(repaired("atomic-overtakes-write"));
           return !link.empty() && (read || rmw) && dirty(s.wl3(m.block));
         },
-        [=, this](State& s, Agent a) { evict3(s, s.link2(a).head().block); });
+        [=, this](State& s, Agent a) { evict(s, s.link2(a).head().block); });
     r.triggered(
         {.name = "read reaches memory",
          .unit = "directory",
@@ -1144,8 +1005,8 @@ struct Protocol {
   [[nodiscard]] Bool must_write_through2(const State& s, Cu c, const Up& m, HitsRead&& hits_read,
                                          HitsWrite&& hits_write) const {
     const Bool read = m.kind == UpKind::read && !hits_read(s, c, m) && !hits_write(s, c, m) &&
-                      Bool(!fault(FaultName::l2_partial_hit_not_written));
-    const Bool rmw = m.kind == UpKind::atomic && Bool(repaired(FaultName::atomic_overtakes_write));
+                      Bool(!fault("l2-partial-hit-not-written"));
+    const Bool rmw = m.kind == UpKind::atomic && Bool(repaired("atomic-overtakes-write"));
     return read || rmw;
   }
   void answer(State& s, ThreadIx t, const Data& data, ReadStage stage) const {
@@ -1156,7 +1017,7 @@ struct Protocol {
   void install(ReadLine& copy, const WriteLine& line, const Data& data) const {
     copy.present = true;
     copy.data = data;
-    copy.written = repaired(FaultName::fill_ignores_write) ? dirty(line) : Bool(false);
+    copy.written = repaired("fill-ignores-write") ? dirty(line) : Bool(false);
   }
 
   // ---- synchronization (4.3.1) --------------------------------------------------------------------------
@@ -1172,7 +1033,7 @@ struct Protocol {
         },
         [=, this](State& s, ThreadIx t) {
           const Entry e = entry_of(EntryKind::marker, t, s.port(t).request.scope);
-          if (fault(FaultName::marker_overtakes)) {
+          if (fault("marker-overtakes")) {
             k.push_front(s.fifo1(queue_of(t)), e);
           } else {
             k.push(s.fifo1(queue_of(t)), e);
@@ -1219,8 +1080,8 @@ struct Protocol {
     const ThreadIx t = e.thread;
     k.when(e.kind == EntryKind::marker, [&] { s.stage(t) = Stage::awaiting; });
     // As printed a flush is not acknowledged, so nobody waits for its invalidations.
-    const Bool acknowledged = e.kind == EntryKind::marker || Bool(repaired(FaultName::flush_unacknowledged));
-    if (fault(FaultName::invalidations_not_awaited)) return;
+    const Bool acknowledged = e.kind == EntryKind::marker || Bool(repaired("flush-unacknowledged"));
+    if (fault("invalidations-not-awaited")) return;
     k.when(acknowledged, [&] { await(s, t, concerned); });
   }
   template <class Concerned>
@@ -1258,23 +1119,22 @@ struct Protocol {
       return s.wl1(cu(t), s.port(t).request.block);
     };
     // Dirty words of the block go ahead of the RMW (repair; the print lets it overtake them).
-    if (repaired(FaultName::atomic_overtakes_write)) {
+    if (repaired("atomic-overtakes-write")) {
       r.rule(
           {.name = "atomic writes wL1's block through", .unit = "L1", .source = "ours"}, over(threads),
           [=, this](const State& s, ThreadIx t) { return starts(s, t) && dirty(own_line(s, t)); },
-          [=, this](State& s, ThreadIx t) { evict1(s, cu(t), s.port(t).request.block); });
+          [=, this](State& s, ThreadIx t) { evict(s, cu(t), s.port(t).request.block); });
     }
     r.rule(
         {.name = "atomic leaves for the directory", .unit = "L1", .source = "4.3.1 Normal Write"},
         over(threads),
         [=, this](const State& s, ThreadIx t) {
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(own_line(s, t)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(own_line(s, t)) : Bool(true);
           return starts(s, t) && ready && !k.full(s.fifo1(queue_of(t)));
         },
         [=, this](State& s, ThreadIx t) {
           const Block b = s.port(t).request.block;
-          if (repaired(FaultName::atomic_overtakes_write)) drop1(s, cu(t), b);
+          if (repaired("atomic-overtakes-write")) drop(s, cu(t), b);
           k.push(s.fifo1(queue_of(t)), entry_of(EntryKind::atomic, t, Enum<Scope>{}));
           k.push(s.link1(cu(t)), up(UpKind::atomic, b, t, Enum<Scope>{}));
           s.stage(t) = Stage::atomic;
@@ -1287,13 +1147,12 @@ struct Protocol {
         over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl2(a, m.block)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl2(a, m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready && !k.full(s.link2(a));
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          if (repaired(FaultName::atomic_overtakes_write)) drop2(s, a, m.block);
+          if (repaired("atomic-overtakes-write")) drop(s, a, m.block);
           k.push(s.link2(a), m);
         },
         [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
@@ -1304,8 +1163,7 @@ struct Protocol {
          .urgency = Urgency::link},
         over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [=, this](const State& s, Agent, const Up& m) {
-          const Bool ready =
-              repaired(FaultName::atomic_overtakes_write) ? !dirty(s.wl3(m.block)) : Bool(true);
+          const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl3(m.block)) : Bool(true);
           return m.kind == UpKind::atomic && ready;
         },
         [=, this](State& s, Agent, const Up& m) {
@@ -1319,7 +1177,7 @@ struct Protocol {
           });
           home().write(s.home, m.block, mask, data);
           // The print is silent on read copies of what an RMW changed (repair).
-          if (repaired(FaultName::atomic_invalidates_nothing)) invalidate_agents(s, m.block);
+          if (repaired("atomic-invalidates-nothing")) invalidate_agents(s, m.block);
           s.stage(m.thread) = Stage::idle;
           complete<K>(s.port(m.thread), old);
         },
@@ -1341,17 +1199,15 @@ struct Protocol {
 
   // No fill that it has to stay behind is still on its way.
   [[nodiscard]] Bool arrives1(const State& s, Cu c, Block b) const {
-    return s.invalidation1(c, b) &&
-           !behind_fill(s, b, ReadStage::from_l2, [&](ThreadIx t) { return cu(t) == c; });
+    return s.invalidation1(c, b) && !behind_fill(s, c, b);
   }
   [[nodiscard]] Bool arrives2(const State& s, Agent a, Block b) const {
-    return s.invalidation2(a, b) &&
-           !behind_fill(s, b, ReadStage::from_directory, [&](ThreadIx t) { return agent(t) == a; });
+    return s.invalidation2(a, b) && !behind_fill(s, a, b);
   }
-  template <class Where>
-  [[nodiscard]] Bool behind_fill(const State& s, Block b, ReadStage stage, Where&& where) const {
+  template <class Place>
+  [[nodiscard]] Bool behind_fill(const State& s, Place at, Block b) const {
     return exists_asking(k, s.port, b, [&](ThreadIx t) {
-      return !machine.is_host(t) && where(t) && s.read(t).followed && s.read(t).stage == stage;
+      return sits(t, at) && s.read(t).followed && s.read(t).stage == fill_to(at);
     });
   }
   void invalidate1(State& s, Cu c, Block b) const {
@@ -1362,10 +1218,10 @@ struct Protocol {
   void invalidate2(State& s, Agent a, Block b) const {
     s.rl2(a, b) = ReadLine{};
     s.invalidation2(a, b) = false;
-    const bool tell = !fault(FaultName::cpu_write_not_broadcast);
+    const bool tell = !fault("cpu-write-not-broadcast");
     k.for_each(cus, [&](Cu c) {
       k.when(machine.agent_of(c) == a, [&] {
-        if (tell) send_invalidation1(s, c, b);
+        if (tell) send_invalidation(s, c, b);
         for_each_present(k, slice(s.awaited2, threads, a, b), [&](ThreadIx t) {
           s.awaited1(t, c, b) = s.awaited1(t, c, b) || (Bool(tell) && s.awaited2(t, a, b));
         });
@@ -1378,53 +1234,20 @@ struct Protocol {
   // [...]"; "the CPUs perform loads as normal".
   void cpu_rules(Rules& r) const {
     const auto ready = [=, this](const State& s, ThreadIx t) {
-      const Bool waits =
-          releases(s.port(t).request.order) && Bool(repaired(FaultName::host_release_does_not_wait));
+      const Bool waits = releases(s.port(t).request.order) && Bool(repaired("host-release-does-not-wait"));
       return (waits && s.stage(t) == Stage::released) || (!waits && s.stage(t) == Stage::idle);
     };
-    r.rule(
-        {.name = "CPU loads", .unit = "CPU", .source = "4.3.1 Normal Read"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-        });
-    r.rule(
-        {.name = "CPU stores", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::store) && ready(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          home().cpu_store(s.home, q.block, q.word, q.a);
-          invalidate_agents(s, q.block);
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t));
-        });
-    r.rule(
-        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.3.1 Normal Write"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::rmw) && ready(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          const Value old = home().cpu_load(s.home, q.block, q.word);
-          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-          invalidate_agents(s, q.block);
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t), old);
-        });
-    r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.3.1"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && asks(s, t, Operation::fence) && ready(s, t);
-        },
-        [](State& s, ThreadIx t) {
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t));
-        });
+    home().cpu_rules(r, *this,
+                     {.load = "4.3.1 Normal Read",
+                      .store = "4.3.1 Normal Write",
+                      .rmw = "4.3.1 Normal Write",
+                      .fence = "4.3.1"},
+                     ready, [=, this](State& s, ThreadIx t, bool wrote) {
+                       if (wrote) invalidate_agents(s, s.port(t).request.block);
+                       s.stage(t) = Stage::idle;
+                     });
     // "CPU invalidations can be applied lazily": as printed a CPU's release does not wait for them (repair).
-    if (repaired(FaultName::host_release_does_not_wait)) {
+    if (repaired("host-release-does-not-wait")) {
       r.rule(
           {.name = "CPU release waits for its invalidations", .unit = "CPU", .source = "ours"}, over(threads),
           [=, this](const State& s, ThreadIx t) {
@@ -1438,20 +1261,15 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<faults, variants, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot> {
   static constexpr std::string_view name = "quick-release";
   static constexpr std::string_view what = "write-combining caches with S-FIFOs (Hechtman, thesis 2014, 4.3)";
   static constexpr int place = 20;  // among the systems, where people read of them
-  static constexpr auto& faults = quick_release::faults;
-  static constexpr auto& variants = quick_release::variants;
-  template <class Capacities>
-  using Sizes = MachineSizes<Capacities, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3Slot, Link1Slot, Link2Slot>;
   // The smallest sizes that show every rule; a program's placement sets the others.
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
-    sizes.template set<QueueTag>(variant == static_cast<int>(VariantName::split_fifo)
-                                     ? sizes.template extent<ThreadTag>()
-                                     : sizes.template extent<CuTag>());
+    sizes.template set<QueueTag>(is(variant, "split-fifo") ? sizes.template extent<ThreadTag>()
+                                                           : sizes.template extent<CuTag>());
     sizes.template set<Fifo1Slot>(2);
     sizes.template set<Fifo2Slot>(2);
     sizes.template set<Fifo3Slot>(2);

@@ -5,23 +5,20 @@
 // 1979; as a baseline for GPUs, Hechtman, thesis 2014, ch. 3.
 #pragma once
 
-#include <array>
 #include <boost/describe.hpp>
 #include <string_view>
 
 #include "spec/kernel/rules.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::sc {
 
 template <class K>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
+struct Protocol : MemorySystem<K> {
+  using Base = MemorySystem<K>;
+  using Base::Base, Base::k;
+  using typename Base::Block, typename Base::Word;
+  using typename Base::Bool, typename Base::Value, typename Base::ThreadIx;
 
   struct State {
     typename K::template Table<Port<K>, ThreadTag> port;
@@ -31,35 +28,28 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
   void initialise(State& s, Block b, Word w, Value v) const { s.memory(b, w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b, w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
   void rules(Rules& r) const {
-    const auto asks = [](Operation operation) {
-      return [operation](const State& s, ThreadIx i) {
-        return s.port(i).pending && s.port(i).request.operation == operation;
-      };
+    const auto asked_to = [](Operation operation) {
+      return [operation](const State& s, ThreadIx i) { return waits_for(s, i, operation); };
     };
-    r.rule({.name = "loads", .unit = "memory"}, over(threads), asks(Operation::load),
+    r.rule({.name = "loads", .unit = "memory"}, over(threads), asked_to(Operation::load),
            [](State& s, ThreadIx i) { complete<K>(s.port(i), word(s, i)); });
-    r.rule({.name = "stores", .unit = "memory"}, over(threads), asks(Operation::store),
+    r.rule({.name = "stores", .unit = "memory"}, over(threads), asked_to(Operation::store),
            [](State& s, ThreadIx i) {
              word(s, i) = s.port(i).request.a;
              complete<K>(s.port(i));
            });
-    r.rule({.name = "performs an RMW", .unit = "memory"}, over(threads), asks(Operation::rmw),
+    r.rule({.name = "performs an RMW", .unit = "memory"}, over(threads), asked_to(Operation::rmw),
            [=, this](State& s, ThreadIx i) {
              const Value old = word(s, i);
              word(s, i) = rmw_result(k, s.port(i).request, old);
              complete<K>(s.port(i), old);
            });
-    r.rule({.name = "passes a fence", .unit = "memory"}, over(threads), asks(Operation::fence),
+    r.rule({.name = "passes a fence", .unit = "memory"}, over(threads), asked_to(Operation::fence),
            [](State& s, ThreadIx i) { complete<K>(s.port(i)); });
   }
 
@@ -74,15 +64,11 @@ struct Protocol {
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<> {
   static constexpr std::string_view name = "sc";
   static constexpr std::string_view what = "one flat memory, every operation atomic and at once";
   static constexpr int place = 0;               // among the systems, where people read of them
   static constexpr bool is_cited_whole = true;  // no rule has a place of its own in the literature
-  static constexpr std::array<Fault, 0> faults{};
-  static constexpr std::array<Variant, 1> variants{Variant{"default", "the only one"}};
-  template <class Capacities>
-  using Sizes = MachineSizes<Capacities>;
   template <class S>
   static constexpr void default_sizes(S&, int) {}
   template <class K>

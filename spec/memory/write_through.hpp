@@ -25,23 +25,12 @@
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
-#include "spec/program/machine.hpp"
-#include "spec/program/port.hpp"
+#include "spec/memory/memory_system.hpp"
 
 namespace lockstep::write_through {
 
-struct Link1Slot {
-  static constexpr std::string_view name = "link1-messages";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
-struct Link2Slot {
-  static constexpr std::string_view name = "link2-messages";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct Link1Slot : Slots<"link1-messages", 4> {};
+struct Link2Slot : Slots<"link2-messages", 4> {};
 
 enum class UpKind : std::uint8_t { write, marker, read, atomic };
 BOOST_DESCRIBE_ENUM(UpKind, write, marker, read, atomic)
@@ -62,20 +51,6 @@ BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2,
 
 inline constexpr std::array variants{Variant{"default", "thesis 4.2.3, extended with scopes"}};
 
-enum class FaultName : std::uint8_t {
-  release_does_not_wait,
-  early_acknowledgement,
-  acquire_keeps_l1,
-  acquire_keeps_l2,
-  fill_survives_acquire,
-  fill_survives_write,
-  l1_copy_not_updated,
-  l2_copy_not_updated,
-  atomic_keeps_l1_copy,
-  atomic_overtakes_writes,
-  marker_overtakes_writes,
-  cpu_not_invalidated,
-};
 inline constexpr std::array faults{
     Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent", true},
     Fault{"early-acknowledgement", "a system release is acknowledged at L2"},
@@ -93,7 +68,8 @@ inline constexpr std::array faults{
 
 // No front: every request reaches L1, and a write puts there what it carries.
 template <class K>
-struct Direct {
+struct Direct : MemorySystem<K> {
+  using MemorySystem<K>::MemorySystem;
   using Bool = typename K::Bool;
   struct State {
     BOOST_DESCRIBE_CLASS(State, (), (), (), ())
@@ -102,13 +78,8 @@ struct Direct {
   struct Payload {
     BOOST_DESCRIBE_CLASS(Payload, (), (), (), ())
   };
-  static constexpr unsigned faults = 0;  // of the front; those of the hierarchy come after them
+  static constexpr unsigned own_faults = 0;  // those of the hierarchy come after them
   static constexpr bool computes_words = false;
-
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
 
   // Whether a thread's request may reach L1 now.
   template <class S, class ThreadIx>
@@ -135,16 +106,13 @@ struct Direct {
 };
 
 template <class K, template <class> class Front = Direct>
-struct Protocol {
-  using Bool = typename K::Bool;
-  using Value = typename K::Value;
-  using ThreadIx = typename K::template Ix<ThreadTag>;
-  using Cu = typename K::template Ix<CuTag>;
-  using Agent = typename K::template Ix<AgentTag>;
-  using Block = typename K::template Ix<BlockTag>;
-  using Word = typename K::template Ix<WordTag>;
-  using Data = typename K::template Array<Value, WordTag>;
-  using Mask = typename K::template Array<Bool, WordTag>;
+struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
+  using Base = MemorySystem<K, faults, variants, Front<K>::own_faults>;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::put, Base::word_of;
+  using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::variant;
+  using typename Base::Block, typename Base::Word;
+  using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
+  using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
   template <class E>
   using Enum = typename K::template Enum<E>;
 
@@ -184,14 +152,6 @@ struct Protocol {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  const K& k;
-  const Machine<K>& machine;
-  std::uint64_t fault_bits = 0;
-  int variant = 0;
-
-  [[nodiscard]] bool fault(FaultName name) const {
-    return ((fault_bits >> (static_cast<unsigned>(name) + Front<K>::faults)) & 1U) != 0;
-  }
   [[nodiscard]] Home<K> home() const { return {k}; }
   [[nodiscard]] Front<K> front() const { return {k, machine, fault_bits, variant}; }
 
@@ -217,23 +177,16 @@ struct Protocol {
 
   void invariants(Invariants& v) const {
     v.invariant("a copy in L1 has its CU's newest write on the link", [=, this](const State& s) {
-      return k.forall(cus, [&](Cu c) {
-        return k.forall(
-            blocks, [&](Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data); });
+      return every(cus, blocks, [&](Cu c, Block b) {
+        return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data);
       });
     });
     v.invariant("a copy in L2 has its agent's newest write on the link", [=, this](const State& s) {
-      return k.forall(agents, [&](Agent a) {
-        return k.forall(
-            blocks, [&](Block b) { return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data); });
+      return every(agents, blocks, [&](Agent a, Block b) {
+        return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data);
       });
     });
-    v.invariant("a CPU copy is current", [=, this](const State& s) {
-      return k.forall(blocks, [&](Block b) {
-        return !s.home.cpu(b).present || s.home.cpu(b).dirty ||
-               k.forall(words, [&](Word w) { return s.home.cpu(b).data(w) == s.home.memory(b)(w); });
-      });
-    });
+    home().invariants(v);
     v.keep(front()).invariants(v);
   }
 
@@ -255,31 +208,11 @@ struct Protocol {
   }
 
  private:
-  [[nodiscard]] Bool on_gpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && !machine.is_host(t);
-  }
   // Asked last: what a front looks at changes often.
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
-  [[nodiscard]] Bool on_cpu(const State& s, ThreadIx t) const {
-    return s.port(t).pending && machine.is_host(t);
-  }
-  [[nodiscard]] static Bool asks(const State& s, ThreadIx t, Operation operation) {
-    return s.port(t).request.operation == operation;
-  }
-  [[nodiscard]] Cu cu(ThreadIx t) const { return machine.cu_of(t); }
-  [[nodiscard]] Agent agent(ThreadIx t) const { return machine.agent_of(machine.cu_of(t)); }
-  [[nodiscard]] Value word_of(const Data& data, Word word) const {
-    return k.pick(words, word, [&](Word w) { return data(w); });
-  }
-  [[nodiscard]] static Bool beyond_group(const State& s, ThreadIx t) {
-    return !within_work_group(s.port(t).request.scope) && s.port(t).request.order != Order::plain;
-  }
-  [[nodiscard]] static Bool to_system(const State& s, ThreadIx t) {
-    return s.port(t).request.scope == Scope::system;
-  }
   // No marker is needed, or it has been answered.
   [[nodiscard]] static Bool release_done(const State& s, ThreadIx t) {
-    const Bool needs = releases(s.port(t).request.order) && beyond_group(s, t);
+    const Bool needs = releases(s.port(t).request.order) && atomic_beyond_group(s, t);
     return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
   }
 
@@ -331,14 +264,14 @@ struct Protocol {
   }
   // Reads of the block in flight miss the write: their data is not to be cached.
   void stale_in_l1(State& s, Cu c, Block b) const {
-    if (fault(FaultName::fill_survives_write)) return;
+    if (fault("fill-survives-write")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
       k.when(!machine.is_host(t) && cu(t) == c && s.read(t).stage != ReadStage::none,
              [&] { s.read(t).stale1 = true; });
     });
   }
   void stale_in_l2(State& s, Agent a, Block b) const {
-    if (fault(FaultName::fill_survives_write)) return;
+    if (fault("fill-survives-write")) return;
     for_each_asking(k, s.port, b, [&](ThreadIx t) {
       k.when(!machine.is_host(t) && agent(t) == a && beyond_l2(s, t), [&] { s.read(t).stale2 = true; });
     });
@@ -349,12 +282,12 @@ struct Protocol {
 
   // A store at L1: the copy is updated, the write goes on.
   void write_at_l1(State& s, Cu c, const Up& m) const {
-    if (!fault(FaultName::l1_copy_not_updated)) overlay(s.l1(c, m.block), m);
+    if (!fault("l1-copy-not-updated")) overlay(s.l1(c, m.block), m);
     stale_in_l1(s, c, m.block);
     k.push(s.link1(c), m);
   }
   void write_at_l2(State& s, Agent a, const Up& m) const {
-    if (!fault(FaultName::l2_copy_not_updated)) overlay(s.l2(a, m.block), m);
+    if (!fault("l2-copy-not-updated")) overlay(s.l2(a, m.block), m);
     stale_in_l2(s, a, m.block);
     k.push(s.link2(a), m);
   }
@@ -363,8 +296,8 @@ struct Protocol {
     r.rule(
         {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && asks(s, t, Operation::store) && !beyond_group(s, t) && release_done(s, t) &&
-                 !k.full(s.link1(cu(t))) && admitted(s, t);
+          return on_gpu(s, t) && asks(s, t, Operation::store) && !atomic_beyond_group(s, t) &&
+                 release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
@@ -384,7 +317,7 @@ struct Protocol {
         [](const State&, Agent, const Up& m) { return m.kind == UpKind::write; },
         [=, this](State& s, Agent, const Up& m) {
           const auto reach = [&](const Data& data) {
-            home().write(s.home, m.block, m.mask, data, !fault(FaultName::cpu_not_invalidated));
+            home().write(s.home, m.block, m.mask, data, !fault("cpu-not-invalidated"));
           };
           if constexpr (Front<K>::computes_words) {
             Data data = home().read(s.home, m.block);
@@ -398,7 +331,7 @@ struct Protocol {
 
   void load_rules(Rules& r) const {
     const auto loads = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::load) && !beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::load) && !atomic_beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none;
     };
     const auto copy = [=, this](const State& s, ThreadIx t) -> const Line& {
@@ -491,14 +424,14 @@ struct Protocol {
     r.rule(
         {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && releases(s.port(t).request.order) && beyond_group(s, t) &&
+          return on_gpu(s, t) && releases(s.port(t).request.order) && atomic_beyond_group(s, t) &&
                  s.stage(t) == Stage::idle && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
           s.stage(t) = Stage::releasing;
-          if (fault(FaultName::release_does_not_wait)) {
+          if (fault("release-does-not-wait")) {
             s.stage(t) = Stage::released;
-          } else if (fault(FaultName::marker_overtakes_writes)) {
+          } else if (fault("marker-overtakes-writes")) {
             k.push_front(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
           } else {
             k.push(s.link1(cu(t)), message(UpKind::marker, Block{}, t));
@@ -532,12 +465,12 @@ struct Protocol {
         [=, this](State& s, ThreadIx t) { performed(s, t); });
   }
   [[nodiscard]] Bool ends_at_l2(const State& s, ThreadIx t) const {
-    return !to_system(s, t) || Bool(fault(FaultName::early_acknowledgement));
+    return !to_system(s, t) || Bool(fault("early-acknowledgement"));
   }
 
   // An operation has been performed; an acquire beyond the work-group still has caches to drop.
   void performed(State& s, ThreadIx t) const {
-    const Bool drops = acquires(s.port(t).request.order) && beyond_group(s, t);
+    const Bool drops = acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
     k.when(
         drops,
         [&] {
@@ -552,7 +485,7 @@ struct Protocol {
 
   void atomic_rules(Rules& r) const {
     const auto local_rmw = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !atomic_beyond_group(s, t) &&
              s.read(t).stage == ReadStage::none && !k.full(s.link1(cu(t)));
     };
     r.rule(
@@ -574,14 +507,14 @@ struct Protocol {
         });
 
     const auto leaves = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && !asks(s, t, Operation::fence) && beyond_group(s, t) && release_done(s, t) &&
-             !k.full(s.link1(cu(t))) && admitted(s, t);
+      return on_gpu(s, t) && !asks(s, t, Operation::fence) && atomic_beyond_group(s, t) &&
+             release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
     };
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
            [=, this](State& s, ThreadIx t) {
              const auto& q = s.port(t).request;
-             if (!fault(FaultName::atomic_keeps_l1_copy)) drop_from_l1(s, cu(t), q.block);
-             if (fault(FaultName::atomic_overtakes_writes)) {
+             if (!fault("atomic-keeps-l1-copy")) drop_from_l1(s, cu(t), q.block);
+             if (fault("atomic-overtakes-writes")) {
                k.push_front(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
              } else {
                k.push(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
@@ -669,7 +602,7 @@ struct Protocol {
           const Value result = K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
           k.when(q.operation != Operation::load, [&] {
             const Up w = write_message(m.block, q.word, result);
-            home().write(s.home, m.block, w.mask, w.data, !fault(FaultName::cpu_not_invalidated));
+            home().write(s.home, m.block, w.mask, w.data, !fault("cpu-not-invalidated"));
           });
           k.when(q.operation != Operation::store, [&] { port.result = old; });
           performed(s, m.thread);
@@ -683,7 +616,7 @@ struct Protocol {
         {.name = "acquire invalidates L2", .unit = "L2", .source = "4.2.3"}, over(threads),
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
         [=, this](State& s, ThreadIx t) {
-          if (!fault(FaultName::acquire_keeps_l2)) {
+          if (!fault("acquire-keeps-l2")) {
             for_each_present(k, slice(s.l2, agent(t), blocks), [&](Block b) { s.l2(agent(t), b) = Line{}; });
             stale_after(
                 s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
@@ -695,7 +628,7 @@ struct Protocol {
         {.name = "acquire invalidates L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
         [=, this](State& s, ThreadIx t) {
-          if (!fault(FaultName::acquire_keeps_l1)) {
+          if (!fault("acquire-keeps-l1")) {
             for_each_present(k, slice(s.l1, cu(t), blocks), [&](Block b) { s.l1(cu(t), b) = Line{}; });
             stale_after(
                 s, [&](ThreadIx u) { return cu(u) == cu(t); }, [](Read& read) { read.stale1 = true; });
@@ -706,7 +639,7 @@ struct Protocol {
   }
   template <class Where, class Mark>
   void stale_after(State& s, Where&& where, Mark&& mark) const {
-    if (fault(FaultName::fill_survives_acquire)) return;
+    if (fault("fill-survives-acquire")) return;
     for_each_present(k, slice(s.read, threads), [&](ThreadIx u) {
       k.when(!machine.is_host(u) && s.read(u).stage != ReadStage::none && where(u), [&] { mark(s.read(u)); });
     });
@@ -733,46 +666,17 @@ struct Protocol {
   }
 
   void cpu_rules(Rules& r) const {
-    r.rule(
-        {.name = "CPU loads", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::load); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          complete<K>(s.port(t), home().cpu_load(s.home, q.block, q.word));
-        });
-    r.rule(
-        {.name = "CPU stores", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::store); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          home().cpu_store(s.home, q.block, q.word, q.a);
-          complete<K>(s.port(t));
-        });
-    r.rule(
-        {.name = "CPU performs an RMW", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::rmw); },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          const Value old = home().cpu_load(s.home, q.block, q.word);
-          home().cpu_store(s.home, q.block, q.word, rmw_result(k, q, old));
-          complete<K>(s.port(t), old);
-        });
-    r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "4.2.3"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
-        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+    home().cpu_rules(
+        r, *this, {.load = "4.2.3", .store = "4.2.3", .rmw = "4.2.3", .fence = "4.2.3"},
+        [](const State&, ThreadIx) { return Bool(true); }, [](State&, ThreadIx, bool) {});
   }
 };
 
-struct Info {
+struct Info : MemoryInfo<faults, variants, Link1Slot, Link2Slot> {
   static constexpr std::string_view name = "write-through";
   static constexpr std::string_view what =
       "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
   static constexpr int place = 10;  // among the systems, where people read of them
-  static constexpr auto& faults = write_through::faults;
-  static constexpr auto& variants = write_through::variants;
-  template <class Capacities>
-  using Sizes = MachineSizes<Capacities, Link1Slot, Link2Slot>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<Link1Slot>(2);

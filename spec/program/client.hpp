@@ -73,12 +73,7 @@ inline constexpr auto request_shapes = [] {
   return shapes;
 }();
 
-struct ShapeTag {
-  static constexpr std::string_view name = "request";
-  static constexpr int capacity = static_cast<int>(request_shapes.size());
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = true;
-};
+struct ShapeTag : FixedNumbered<"request", static_cast<int>(request_shapes.size())> {};
 inline constexpr ShapeTag shapes{};
 
 // The sizes of a memory system with those of its client.

@@ -12,49 +12,14 @@
 
 namespace lockstep {
 
-struct ThreadTag {
-  static constexpr std::string_view name = "thread";
-  static constexpr int capacity = 6;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct RegisterTag {
-  static constexpr std::string_view name = "register";
-  static constexpr int capacity = 8;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = true;
-};
-struct WorkGroupTag {
-  static constexpr std::string_view name = "wg";
-  static constexpr int capacity = 6;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
+struct ThreadTag : Indices<"thread", 6> {};
+struct RegisterTag : FixedIndices<"register", 8> {};
+struct WorkGroupTag : Indices<"wg", 6> {};
 // Each work-group of a program has a CU of its own.
-struct CuTag {
-  static constexpr std::string_view name = "cu";
-  static constexpr int capacity = 6;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct AgentTag {
-  static constexpr std::string_view name = "agent";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct BlockTag {
-  static constexpr std::string_view name = "block";
-  static constexpr int capacity = 5;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = false;
-};
-struct WordTag {
-  static constexpr std::string_view name = "word";
-  static constexpr int capacity = 4;
-  static constexpr bool interchangeable = true;
-  static constexpr bool fixed = true;
-};
+struct CuTag : Indices<"cu", 6> {};
+struct AgentTag : Indices<"agent", 4> {};
+struct BlockTag : Indices<"block", 5> {};
+struct WordTag : FixedIndices<"word", 4> {};
 inline constexpr ThreadTag threads{};
 inline constexpr RegisterTag registers{};
 inline constexpr WorkGroupTag work_groups{};
@@ -65,10 +30,10 @@ inline constexpr WordTag words{};
 
 constexpr int max_instructions = 64;  // of one thread
 
-// The sizes of a machine together with those of its memory system's queues.
-template <class Capacities, class... Slots>
+// The sizes of a machine together with those that its memory system has beside them.
+template <class Capacities, class... Tags>
 using MachineSizes = SizesWithin<Capacities, ThreadTag, RegisterTag, WorkGroupTag, CuTag, AgentTag, BlockTag,
-                                 WordTag, Slots...>;
+                                 WordTag, Tags...>;
 
 // A size that no table is laid out over, only counted to or computed with: a lease, a limit.
 template <class Tag>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "spec/kernel/rules.hpp"
+#include "spec/kernel/choice.hpp"
 #include "spec/program/machine.hpp"
 
 namespace lockstep {
@@ -84,12 +84,7 @@ struct ScheduledCapacities {
 };
 
 // The ids of work-groups, by which a scheduler tells them apart; rigid, in order of their numbers.
-struct OrderTag {
-  static constexpr std::string_view name = "order";
-  static constexpr int capacity = most_scheduled;
-  static constexpr bool interchangeable = false;
-  static constexpr bool fixed = false;
-};
+struct OrderTag : Numbered<"order", most_scheduled> {};
 template <class K>
 using WorkGroupOrder = typename K::template Map<WorkGroupTag, OrderTag>;
 
@@ -118,18 +113,6 @@ inline constexpr std::array scheduler_faults{
     Fault{"switch-out-waits", "a work-group taken off its CU while running is taken for waiting"},
     Fault{"condition-not-checked", "the CP never checks the conditions that spilled"},
 };
-enum class SchedulerFault : std::uint8_t {
-  wake_up_dropped,
-  compares_old_value,
-  log_overwritten,
-  no_recheck,
-  arms_late,
-  slot_leaked,
-  ready_lost,
-  drained_entry_lost,
-  switch_out_waits,
-  condition_not_checked,
-};
 
 struct SchedulerSetup {
   bool is_policy = false;  // of the two below, which one counts
@@ -148,9 +131,8 @@ struct SchedulerSetup {
   WaitingReadings readings;
   std::uint64_t fault_bits = 0;
 
-  [[nodiscard]] bool has(SchedulerFault fault) const {
-    return ((fault_bits >> static_cast<unsigned>(fault)) & 1U) != 0;
-  }
+  [[nodiscard]] bool has(NameIn<scheduler_faults> fault) const { return has(fault.position); }
+  [[nodiscard]] bool has(unsigned fault) const { return ((fault_bits >> fault) & 1U) != 0; }
 };
 
 // What the paper gives each policy: a fixed interval for Timeout (IV.C), "or after a fixed timeout interval"

@@ -105,8 +105,7 @@ struct WaitingPolicies {
 
   // Whether the thread need not look again, because of a fault; asked for a request just issued.
   [[nodiscard]] Bool skips(const State& s, ThreadIx i) const {
-    return Bool(setup.has(SchedulerFault::no_recheck)) && s.waits(i) &&
-           s.group(machine.work_group_of(i)).resumed;
+    return Bool(setup.has("no-recheck")) && s.waits(i) && s.group(machine.work_group_of(i)).resumed;
   }
   void skipped(State& s, ThreadIx i) const {
     s.group(machine.work_group_of(i)).resumed = false;
@@ -227,7 +226,7 @@ struct WaitingPolicies {
           own.slots = own.slots - 1;
           // Who was executing goes on as soon as there is a slot; who was about to wait, looks again.
           k.when(own.group(w).status != Status::stalled,
-                 [&] { own.group(w).notified = Bool(!setup.has(SchedulerFault::switch_out_waits)); });
+                 [&] { own.group(w).notified = Bool(!setup.has("switch-out-waits")); });
           own.group(w).status = Status::leaving;
         });
     if (setup.policy != WaitingPolicy::awg) return;
@@ -248,14 +247,14 @@ struct WaitingPolicies {
         [this, part](auto& s, WorkGroup w) {
           State& own = part(s);
           forget(own, w);
-          if (!setup.has(SchedulerFault::drained_entry_lost)) put_at(own, w, WaitingPlace::cp);
+          if (!setup.has("drained-entry-lost")) put_at(own, w, WaitingPlace::cp);
         });
     r.rule(
         Rule{.name = "has its condition checked", .unit = "CP", .source = "V.B (9)"}, over(work_groups),
         [this, part, holds](const auto& s, WorkGroup w) {
           const Context& c = part(s).group(w);
           return c.place == WaitingPlace::cp && holds(s, c.block, c.word, c.expected) &&
-                 Bool(!setup.has(SchedulerFault::condition_not_checked));
+                 Bool(!setup.has("condition-not-checked"));
         },
         [this, part](auto& s, WorkGroup w) {
           forget(part(s), w);
@@ -267,7 +266,7 @@ struct WaitingPolicies {
   [[nodiscard]] bool waits_at_all() const { return setup.policy != WaitingPolicy::busy_waiting; }
   [[nodiscard]] bool has_wait_instruction() const {
     return setup.policy == WaitingPolicy::mon_rs_all || setup.policy == WaitingPolicy::mon_r_all ||
-           setup.has(SchedulerFault::arms_late);
+           setup.has("arms-late");
   }
   [[nodiscard]] bool has_monitor() const { return setup.policy >= WaitingPolicy::mon_rs_all; }
 
@@ -285,8 +284,7 @@ struct WaitingPolicies {
   [[nodiscard]] Bool holds_slot(const State& s, WorkGroup w) const {
     const auto status = s.group(w).status;
     return status == Status::running || status == Status::arming || status == Status::stalled ||
-           status == Status::leaving ||
-           (Bool(setup.has(SchedulerFault::slot_leaked)) && status == Status::switched);
+           status == Status::leaving || (Bool(setup.has("slot-leaked")) && status == Status::switched);
   }
 
   // A waiting atomic of the work-group has read another value than the one it expects.
@@ -343,7 +341,7 @@ struct WaitingPolicies {
       put_at(s, w, WaitingPlace::log);
       s.group(w).status = Status::stalled;
     };
-    if (setup.has(SchedulerFault::log_overwritten)) {
+    if (setup.has("log-overwritten")) {
       k.when(!room, [&] {
         k.for_each(work_groups, [&](WorkGroup v) {
           k.when(logged(v), [&] {
@@ -383,7 +381,7 @@ struct WaitingPolicies {
 
   // The SyncMon sees an access to a word that holds `now` after it.
   void observe(State& s, Block b, Word word, const Value& old, const Value& now) const {
-    const Value value = setup.has(SchedulerFault::compares_old_value) ? old : now;
+    const Value value = setup.has("compares-old-value") ? old : now;
     const auto met = [&](const State& in, WorkGroup w) {
       const Context& c = in.group(w);
       const Bool there = c.place == WaitingPlace::sync_mon;
@@ -424,10 +422,10 @@ struct WaitingPolicies {
     const Bool stalled = status == Status::stalled;
     const Bool leaving = status == Status::leaving;
     const Bool switched = status == Status::switched;
-    if (setup.has(SchedulerFault::no_recheck)) s.group(w).resumed = true;
+    if (setup.has("no-recheck")) s.group(w).resumed = true;
     k.when(stalled, [&] { s.group(w).status = Status::running; });
-    k.when(leaving, [&] { s.group(w).notified = Bool(!setup.has(SchedulerFault::wake_up_dropped)); });
-    if (!setup.has(SchedulerFault::ready_lost)) k.when(switched, [&] { make_ready(s, w); });
+    k.when(leaving, [&] { s.group(w).notified = Bool(!setup.has("wake-up-dropped")); });
+    if (!setup.has("ready-lost")) k.when(switched, [&] { make_ready(s, w); });
   }
   void make_ready(State& s, WorkGroup w) const {
     s.group(w).turn = k.count(work_groups, [&](WorkGroup v) { return in_queue(s, v); });
