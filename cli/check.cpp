@@ -118,7 +118,7 @@ Command add_check(CLI::App& lockstep) {
       ->type_name("FILE");
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
   add_list(*app, "--no-reduce", options->unreduced,
-           "`local`: also see the states between a thread's own steps (registers, branches)")
+           "`moves`: also see the states between a thread's own moves (registers, branches)")
       ->type_name("R");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.check/1");
   app->footer(

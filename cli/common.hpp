@@ -22,6 +22,9 @@ struct LimitOptions {
   [[nodiscard]] RunLimits limits() const;
 };
 
+// Of --no-reduce where every reduction may be had.
+inline constexpr const char* no_reduce_what = "Reductions to do without: moves, stubborn, dead, at-once";
+
 // --variant, --fault, --size.
 struct SystemChoice {
   std::string variant;

@@ -113,8 +113,7 @@ Command add_conform(CLI::App& lockstep) {
   app->add_option("--trace", options->trace_file, "Write the counterexample to a file")->type_name("FILE");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each test");
-  add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
-      ->type_name("R,R");
+  add_list(*app, "--no-reduce", options->unreduced, no_reduce_what)->type_name("R,R");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.conform/1");
   app->footer(
       "Examples:\n"

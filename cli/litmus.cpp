@@ -44,7 +44,6 @@ struct LitmusOptions {
   int iterations = UnrollLimits{}.iterations;
   bool systems_asked = false;
   std::vector<std::string> unreduced;
-  bool stubborn = false;
   bool check_footprints = false;
   bool check_reductions = false;
   std::string faults_of;
@@ -65,8 +64,7 @@ std::vector<Subject> subjects(const std::vector<std::string>& names, const Litmu
       throw BadInput(fmt::format("{} runs no programs", name),
                      fmt::format("`lockstep check {}` explores it", name));
     }
-    subject.options.reductions =
-        options.stubborn ? Reductions::derived() : reductions_without(options.unreduced);
+    subject.options.reductions = reductions_without(options.unreduced);
     subject.options.check_footprints = options.check_footprints;
     const bool twice =
         std::any_of(all.begin(), all.end(), [&](const Subject& s) { return s.name() == subject.name(); });
@@ -395,16 +393,9 @@ Command add_litmus(CLI::App& lockstep) {
       ->type_name("FOLDER");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each test on each system");
-  CLI::Option* const without =
-      add_list(*app, "--no-reduce", options->unreduced, "Reductions to do without: local, links, dead, defer")
-          ->type_name("R,R");
-  CLI::Option* const stubborn =
-      app->add_flag("--stubborn", options->stubborn,
-                    "Reduce by stubborn sets alone, which follow from the rules' trees")
-          ->excludes(without);
+  add_list(*app, "--no-reduce", options->unreduced, no_reduce_what)->type_name("R,R");
   app->add_flag("--check-footprints", options->check_footprints,
-                "With --stubborn: hold the trees against the rules in every state, slowly")
-      ->needs(stubborn);
+                "Hold the trees that stubborn sets follow from against the rules in every state, slowly");
   app->add_flag("--check-reductions", options->check_reductions,
                 "Hold every run against the same without reductions, within the limit of time")
       ->needs(app->get_option("--timeout"));

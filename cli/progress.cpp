@@ -260,7 +260,7 @@ Command add_progress(CLI::App& lockstep) {
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each question");
   add_list(*app, "--no-reduce", options->unreduced,
-           "`local`: also see the states between a thread's own steps")
+           "`moves`: also see the states between a thread's own moves")
       ->type_name("R");
   app->add_option("--trace", options->trace_file, "File for the first lasso or path that says no")
       ->type_name("FILE");

@@ -342,6 +342,8 @@ class ProvedClaims final : public ProofSubject {
     const System system = make();
     symbolic::ReadSystem<System>(system, visitor).read();
   }
+  // An explorer stops where a rule overruns something, whatever it takes at once.
+  [[nodiscard]] bool judges_overruns() const override { return false; }
   [[nodiscard]] std::vector<std::string> taken_at_once() const override { return taken_; }
   void read_claims(ClaimVisitor& visitor) const override {
     const System system = make();

@@ -58,7 +58,6 @@ class WithHistory {
     v.part(own, &State::system);
   }
   void restore(State& s) const { system_.restore(s.system); }
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s.system); }
 
  private:

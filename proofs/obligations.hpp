@@ -187,7 +187,6 @@ class WithLemmas {
     v.keep(Lemmas<System>{system_}).lemmas(v);
   }
   void restore(State& s) const { system_.restore(s); }
-  void normalise(State& s) const { system_.normalise(s); }
   [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
 
  private:

@@ -291,7 +291,7 @@ class Prover {
 
   [[nodiscard]] z3::solver make_solver() const {
     z3::context& context = Session::current().context();
-    const bool bits = !options_.any_size && subject_.words() == symbolic::Words::bits;
+    const bool bits = Session::current().only_bits();
     z3::solver solver = bits ? z3::solver(context, "QF_BV") : z3::solver(context);
     z3::params parameters(context);
     parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
@@ -312,7 +312,7 @@ class Prover {
       if (!wanted(lemmas[i].name)) continue;
       found.push_back(judge(rule, solver, rule.after[i], lemmas[i].name));
     }
-    if (!options_.only.empty()) return;
+    if (!options_.only.empty() || !subject_.judges_overruns()) return;
     for (const Session::Requirement& requirement : rule.requirements) {
       found.push_back(judge(rule, solver, requirement.holds, requirement.text));
     }

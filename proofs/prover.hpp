@@ -45,6 +45,8 @@ class ProofSubject {
   [[nodiscard]] virtual symbolic::Words words() const { return symbolic::Words::bits; }
   // Reads the system's rules within the current session.
   virtual void read(RuleVisitor& visitor) const = 0;
+  // Whether it is to be proved, too, that no rule overruns a queue or a range.
+  [[nodiscard]] virtual bool judges_overruns() const { return true; }
   // Rules that a file beside the protocol claims may be taken at once; if there are some, `read_claims` reads
   // what makes that true, within the current session.
   [[nodiscard]] virtual std::vector<std::string> taken_at_once() const { return {}; }

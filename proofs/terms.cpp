@@ -158,7 +158,10 @@ Store::Store(const Store& other, Start start) : start_(start), apart_(other.apar
 // ---- sessions --------------------------------------------------------------------------------------------
 
 Session::Session(bool any_size, Words words)
-    : any_size_(any_size), words_(words), previous_(std::exchange(active, this)) {}
+    : any_size_(any_size),
+      only_bits_(!any_size && words == Words::bits),
+      words_(words),
+      previous_(std::exchange(active, this)) {}
 Session::~Session() {
   active = previous_;
 }
@@ -184,6 +187,7 @@ z3::sort Session::sort(const Domain& domain) {
     case Domain::Kind::word:
       return words_ == Words::bits ? context_.bv_sort(32) : context_.int_sort();
     case Domain::Kind::integer:
+      only_bits_ = false;
       return context_.int_sort();
   }
   throw std::logic_error("a domain of no kind");

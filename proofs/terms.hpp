@@ -113,6 +113,8 @@ class Session {
   // A copy of that state, which lives until another is held.
   Store& freeze();
   [[nodiscard]] bool any_size() const { return any_size_; }
+  // Whether everything so far is made of bits and truths: no sort without a bound, no whole numbers.
+  [[nodiscard]] bool only_bits() const { return only_bits_; }
 
   [[nodiscard]] z3::sort sort(const Domain& domain);
   // The i-th member of a finite domain; of an uninterpreted one only the 0th, which stands for a default.
@@ -205,6 +207,7 @@ class Session {
 
   z3::context context_;
   bool any_size_;
+  bool only_bits_;
   Words words_;
   Session* previous_;
   Store* store_ = nullptr;

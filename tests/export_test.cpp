@@ -155,7 +155,6 @@ struct Lamps {
     v.invariant("all are some", [](const State& s) { return !s.all || s.some; });
   }
   void restore(State&) const {}
-  void normalise(State&) const {}
   [[nodiscard]] auto proper_end(const State&) const {
     if constexpr (requires { K::truth(Bool(true)); }) {
       return true;

@@ -48,8 +48,7 @@ class Walk {
     SystemOptions options;
     options.variant = variant;
     options.sizes = sizes;
-    options.reductions = Reductions::none();
-    options.reductions.local = true;
+    options.reductions = Reductions{}.only_moves();
     model_ = find_system("halcone").build(std::make_shared<const Program>(shipped(test)->program), options);
     Successors initial;
     initial.clear(model_->words());

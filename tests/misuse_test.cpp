@@ -61,10 +61,7 @@ struct Careless {
           s.count = s.count + 1;
         });
     r.rule(
-        {.name = "slips",
-         .unit = "toy",
-         .urgency = mistake == Mistake::at_once ? Urgency::local : Urgency::none},
-        over(cells),
+        {.name = "slips", .unit = "toy", .own_move = mistake == Mistake::at_once}, over(cells),
         [=, this](const State& s, Cell) {
           if (mistake == Mistake::guard && s.count.v == 2) return s.rows(s.nobody.value()) == 0;
           return s.count == 2 && Bool{mistake != Mistake::none && mistake != Mistake::claim};
@@ -97,7 +94,6 @@ struct Careless {
     });
   }
   void restore(State&) const {}
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return true; }
 
  private:

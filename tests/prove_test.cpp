@@ -218,7 +218,6 @@ struct Cells {
     });
   }
   void restore(State&) const {}
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return true; }
 };
 ProofResult prove_cells(Marking marking, bool any_size) {

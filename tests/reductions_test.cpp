@@ -32,7 +32,7 @@ struct Choice {
 };
 std::vector<Choice> choices() {
   std::vector<Choice> all{{"all", {}}};
-  for (const std::string name : {"local", "links", "dead", "defer"}) {
+  for (const std::string name : {"moves", "stubborn", "dead", "at-once"}) {
     all.push_back({"all but " + name, reductions_without(std::vector{name})});
   }
   return all;
@@ -156,7 +156,7 @@ TEST_CASE("the reductions keep the ends of the programs that were made to catch 
   const Program program = program_of("sibling-sees-old-copy");
   const Subject subject = subject_named("quick-release");
   CHECK(explore_with(program, subject, {}).ends ==
-        explore_with(program, subject, reductions_without(std::vector<std::string>{"links"})).ends);
+        explore_with(program, subject, reductions_without(std::vector<std::string>{"stubborn"})).ends);
 }
 
 TEST_CASE("each reduction makes some program's states fewer") {

@@ -155,12 +155,29 @@ TEST_CASE("no reduction changes the outcomes") {
   REQUIRE(full.status == RunStatus::complete);
   CHECK(reduced.outcomes == full.outcomes);
   CHECK(reduced.exploration.states <= full.exploration.states);
-  for (const std::string reduction : {"local", "links", "dead", "defer"}) {
+  for (const std::string reduction : {"moves", "stubborn", "dead", "at-once"}) {
     CAPTURE(reduction);
     Subject without = subject_named(system);
     without.options.reductions = reductions_without(std::vector{reduction});
     CHECK(run_on_system(*test, without, {}).outcomes == full.outcomes);
   }
+}
+
+TEST_CASE("what has to be derived is derived where a test turns out to be large") {
+  const SystemRun small = run_on(*shipped("corr-wg"), "quick-release");
+  CHECK_FALSE(small.subject.options.reductions.stubborn);
+  CHECK(small.subject.options.reductions.at_once);
+  const auto test = shipped("isa2-agent");
+  const SystemRun large = run_on(*test, "quick-release");
+  CHECK(large.subject.options.reductions.stubborn);
+  CHECK(large.subject.options.reductions.dead);
+  CHECK(large.status == RunStatus::complete);
+  // More than are visited before that, when nothing is derived.
+  Subject subject = subject_named("quick-release");
+  subject.options.reductions = reductions_without(std::vector<std::string>{"stubborn", "dead"});
+  const SystemRun plain = run_on_system(*test, subject, {});
+  CHECK(plain.exploration.states > 10'000);
+  CHECK(plain.outcomes == large.outcomes);
 }
 
 TEST_CASE("a barrier that a thread of the work-group never reaches is a deadlock with a trace") {

@@ -9,7 +9,6 @@
 //   invariants(v)          lists what always holds (InvariantList)
 //   assertions(v)          likewise, optional: what is judged under every reduction
 //   restore(state)         recomputes derived fields after unpacking
-//   normalise(state)       resets what no continuation reads (only if Reductions::dead)
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
 #pragma once
 
@@ -93,7 +92,7 @@ class CompiledModel : public Base, private PlainStates {
     return engine_.narrate_initial(index);
   }
 
-  // From now on explores stubborn sets only, and resets dead fields where some are given.
+  // From now on fires only a stubborn set of each state, and resets dead fields: whichever is given.
   void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn,
               std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
     engine_.reduce(std::move(stubborn), std::move(dead));
@@ -148,7 +147,6 @@ class CompiledModel : public Base, private PlainStates {
              *reinterpret_cast<const State*>(states), words_out);
     }
   }
-  void normalise_state(void* state) const override { system_.normalise(*static_cast<State*>(state)); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of_state(
       const void* state) const override {
     std::vector<std::pair<std::string, std::string>> fields;

@@ -198,7 +198,8 @@ class Search {
       bad_.verdict = Verdict::out_of_memory;
       return true;
     }
-    if (now.states > Visited::max_states / 2) {
+    if (now.states > Visited::max_states / 2 ||
+        (options_.state_limit != 0 && now.states > options_.state_limit)) {
       bad_.verdict = Verdict::out_of_memory;
       return true;
     }

@@ -24,6 +24,7 @@ struct Progress {
 struct ExploreOptions {
   unsigned threads = 1;
   std::size_t memory_limit = 0;             // bytes of visited states and index; 0: none
+  std::size_t state_limit = 0;              // 0: none; beyond it a run ends as if memory were full
   std::chrono::milliseconds time_limit{0};  // 0: none
   bool invariants = true;                   // stop at a violated invariant
   bool deadlocks = true;                    // stop at a state that is live but stuck

@@ -138,17 +138,16 @@ struct NarratedStep {
   std::vector<FieldChange> changes;
 };
 
-// What a run may take at once instead of interleaving, or leave out. Each keeps the outcomes of every program
-// and the deadlocks of its threads; `dead` also skips the draining that follows the last thread's end when
-// nobody reads memory. Invariants are judged only without links, dead, defer and stubborn.
+// What a run may take at once instead of interleaving, or leave out. All keep the outcomes of every program,
+// the assertions that it breaks, and deadlocks (docs/engine.md); `dead` also skips the draining that follows
+// the last thread's end when nobody reads memory. Invariants and liveness are judged with `moves` alone.
 struct Reductions {
-  bool local = true;      // a thread's own steps
-  bool links = true;      // deliveries on ordered links
-  bool dead = true;       // fields that no continuation reads are reset
-  bool defer = true;      // deferrable rules wait until they matter
-  bool stubborn = false;  // stubborn sets (checker/footprint), in place of all others
+  bool moves = true;     // threads' own moves are taken at once (Rule::own_move)
+  bool stubborn = true;  // of each state only a stubborn set is fired (checker/footprint/stubborn.hpp)
+  bool dead = true;      // fields that no continuation reads are reset (checker/footprint/dead.hpp)
+  bool at_once = true;   // what is claimed beside the protocol is taken at once (spec/kernel/at_once.hpp)
   static Reductions none() { return {false, false, false, false}; }
-  static Reductions derived() { return {false, false, false, false, true}; }
+  [[nodiscard]] Reductions only_moves() const { return {moves, false, false, false}; }
 };
 
 class Model {

@@ -67,8 +67,7 @@ RuleEngine::RuleEngine(Lists lists, const PlainStates& states, Reductions reduct
   most_waiting_ = std::clamp<std::size_t>(first_cache_share / stride_, 1, 8);
   number_instances();
   find_segments();
-  local_ = of_urgency(Urgency::local);
-  links_ = of_urgency(Urgency::link);
+  if (reductions_.moves) own_moves_ = own_moves();
   for (const auto* claims : {&lists_.assertions, &lists_.invariants}) {
     for (const auto& claim : *claims) invariant_names_.emplace_back(claim.name);
   }
@@ -109,19 +108,19 @@ void RuleEngine::find_segments() {
   if (at < lists_.rules.size()) segments_.push_back({at, lists_.rules.size(), -1});
 }
 
-// Those stretches of the segments whose rules are of one urgency.
-std::vector<RuleEngine::Segment> RuleEngine::of_urgency(Urgency wanted) const {
-  const auto is_wanted = [&](std::size_t r) { return lists_.rules[r].rule.urgency == wanted; };
+// Those stretches of the segments whose rules are threads' own moves; of a split, whole.
+std::vector<RuleEngine::Segment> RuleEngine::own_moves() const {
+  const auto is_own = [&](std::size_t r) { return lists_.rules[r].rule.own_move; };
   std::vector<Segment> chosen;
   for (const Segment& segment : segments_) {
     if (segment.split >= 0) {
       bool any = false;
-      for (std::size_t r = segment.first; r < segment.last; ++r) any = any || is_wanted(r);
+      for (std::size_t r = segment.first; r < segment.last; ++r) any = any || is_own(r);
       if (any) chosen.push_back(segment);
       continue;
     }
     for (std::size_t r = segment.first; r < segment.last; ++r) {
-      if (!is_wanted(r)) continue;
+      if (!is_own(r)) continue;
       if (!chosen.empty() && chosen.back().split < 0 && chosen.back().last == r) {
         ++chosen.back().last;
       } else {
@@ -164,9 +163,9 @@ std::uint32_t* RuleEngine::room_for_enabled(Successors& out) const {
   return out.scratch.numbers() + members_.size() + 1;
 }
 
-// Reductions other than local ones may pass over states, or change fields that only invariants look at.
+// Others than threads' own moves may pass over states, or change fields that only invariants look at.
 bool RuleEngine::judges_invariants() const {
-  return !reductions_.links && !reductions_.dead && !reductions_.defer && !reductions_.stubborn;
+  return !reductions_.stubborn && !reductions_.dead && !reductions_.at_once;
 }
 
 void RuleEngine::judge(const void* state, Successors& out) const {
@@ -234,7 +233,6 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
     const std::uint16_t number = rule_of_[*at];
     const RuleOf& rule = lists_.rules[number];
     out.acting = {number, *at};
-    if (reductions_.defer && rule.matters && !rule.matters(state, members_[*at].data())) continue;
     std::byte* const after = waiting + count * stride_;
     std::memcpy(after, state, bytes);
     rule.action(after, members_[*at].data());
@@ -299,27 +297,61 @@ void RuleEngine::take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& cl
   lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
 }
 
-// Fires what is claimed to be something that nobody can tell, until there is no more of it. The bound is for
-// claims that would go on for ever: what is left over is explored like any other rule.
-void RuleEngine::take_claimed(void* state, Successors& out, Narration* narration) const {
-  constexpr int most_rounds = 256;
+void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
+  const RuleOf& rule = lists_.rules[rule_of_[instance]];
+  out.acting = {rule_of_[instance], instance};
+  rule.action(state, members_[instance].data());
+  ++out.fired[rule_of_[instance]];
+  if (narration != nullptr)
+    narration->record(state, rule.rule, parameters_text(rule.parameters, members_[instance]));
+}
+
+// Fires every enabled move of a thread's own once; returns how many there were.
+int RuleEngine::take_moves(void* state, Successors& out, Narration* narration) const {
+  int fired = 0;
   std::uint32_t* const enabled = room_for_enabled(out);
-  bool again = !claims_.empty();
-  for (int round = 0; again && round < most_rounds; ++round) {
-    again = false;
-    for (const Claim& claim : claims_) {
-      const std::uint32_t* const end = scan(claim.rule, state, enabled, out);
-      bool first = true;
+  for_each_range(own_moves_, state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last; ++r) {
+      const RuleOf& rule = lists_.rules[r];
+      if (!rule.rule.own_move) continue;
+      std::uint32_t* const end = scan(r, state, enabled, out);
       for (const std::uint32_t* at = enabled; at != end; ++at) {
-        out.acting = {static_cast<std::uint32_t>(claim.rule), Acting::none};
-        const Members& members = members_[*at];
-        if (!first && !lists_.rules[claim.rule].guard(state, members.data())) continue;
-        if (!claim.where(state, members.data())) continue;
+        out.acting = {static_cast<std::uint32_t>(r), Acting::none};
+        if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
         fire(*at, state, out, narration);
-        first = false;
-        again = true;
+        ++fired;
       }
     }
+  });
+  return fired;
+}
+
+// Likewise what is claimed to be something that nobody can tell.
+int RuleEngine::take_claimed(void* state, Successors& out, Narration* narration) const {
+  int fired = 0;
+  std::uint32_t* const enabled = room_for_enabled(out);
+  for (const Claim& claim : claims_) {
+    const RuleOf& rule = lists_.rules[claim.rule];
+    const std::uint32_t* const end = scan(claim.rule, state, enabled, out);
+    for (const std::uint32_t* at = enabled; at != end; ++at) {
+      out.acting = {static_cast<std::uint32_t>(claim.rule), Acting::none};
+      const std::uint8_t* const members = members_[*at].data();
+      if (at != enabled && !rule.guard(state, members)) continue;
+      if (!claim.where(state, members)) continue;
+      fire(*at, state, out, narration);
+      ++fired;
+    }
+  }
+  return fired;
+}
+
+// Takes what is taken at once until there is none. The bound keeps a program's loop without memory operations
+// from holding up the run: what is left over is explored like any other rule.
+void RuleEngine::settle(void* state, Successors& out, Narration* narration) const {
+  constexpr int most_rounds = 256;
+  for (int round = 0; round < most_rounds; ++round) {
+    if (!own_moves_.empty() && take_moves(state, out, narration) > 0) continue;
+    if (claims_.empty() || take_claimed(state, out, narration) == 0) return;
   }
 }
 
@@ -333,8 +365,6 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
     out.acting = {};
     if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
-    if (judges_invariants() && !std::all_of(lists_.invariants.begin(), lists_.invariants.end(), holds))
-      return;
     std::uint32_t* end = enabled;
     for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
       for (std::size_t r = first; r < last; ++r) end = scan(r, state, end, out);
@@ -345,23 +375,18 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     if (!std::any_of(enabled, end, fair)) return;
     if (choose(state, enabled, static_cast<std::size_t>(end - enabled), out) != 1) return;
     fire(*enabled, state, out, narration);
-    take_claimed(state, out, narration);
+    settle(state, out, narration);
   }
 }
 
 // What is taken at once after a firing, told where that is asked for.
 void RuleEngine::go_on(std::byte* state, Successors& room, Narration* narration) const {
-  if (stubborn_) {
-    take_claimed(state, room, narration);
-    follow(state, room, narration);
-  } else {
-    settle(state, room, narration);
-  }
+  settle(state, room, narration);
+  if (stubborn_) follow(state, room, narration);
 }
 
 void RuleEngine::finish(std::byte* state, Successors& out) const {
   go_on(state, out, nullptr);
-  if (reductions_.dead) states_.normalise_state(state);
   if (dead_) dead_->reset(state, room_of(out).dead);
 }
 
@@ -393,74 +418,6 @@ void RuleEngine::initial(unsigned words, Successors& out) const {
     packed[words - 1] = 0;
     states_.pack_state(state, packed);
   });
-}
-
-// ---- urgent rules, taken at once --------------------------------------------------------------------------
-
-bool RuleEngine::unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const {
-  return !rule.unseen || rule.unseen(state, members_[instance].data());
-}
-
-void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
-  const RuleOf& rule = lists_.rules[rule_of_[instance]];
-  out.acting = {rule_of_[instance], instance};
-  rule.action(state, members_[instance].data());
-  ++out.fired[rule_of_[instance]];
-  if (narration != nullptr)
-    narration->record(state, rule.rule, parameters_text(rule.parameters, members_[instance]));
-}
-
-// Fires every enabled local rule once; returns how many there were.
-int RuleEngine::settle_local(void* state, Successors& out, Narration* narration) const {
-  int fired = 0;
-  std::uint32_t* const enabled = room_for_enabled(out);
-  for_each_range(local_, state, [&](std::size_t first, std::size_t last) {
-    for (std::size_t r = first; r < last; ++r) {
-      const RuleOf& rule = lists_.rules[r];
-      if (rule.rule.urgency != Urgency::local || (rule.unseen && !reductions_.links)) continue;
-      std::uint32_t* const end = scan(r, state, enabled, out);
-      for (const std::uint32_t* at = enabled; at != end; ++at) {
-        out.acting = {static_cast<std::uint32_t>(r), Acting::none};
-        if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
-        if (!unseen(rule, *at, state)) continue;
-        fire(*at, state, out, narration);
-        ++fired;
-      }
-    }
-  });
-  return fired;
-}
-
-// Fires the one enabled link, if there is no choice between two.
-bool RuleEngine::settle_link(void* state, Successors& out, Narration* narration) const {
-  int enabled = 0;
-  std::uint32_t only = 0;
-  std::uint32_t* const room = room_for_enabled(out);
-  for_each_range(links_, state, [&](std::size_t first, std::size_t last) {
-    for (std::size_t r = first; r < last && enabled < 2; ++r) {
-      const RuleOf& rule = lists_.rules[r];
-      if (rule.rule.urgency != Urgency::link) continue;
-      std::uint32_t* const end = scan(r, state, room, out);
-      for (const std::uint32_t* at = room; at != end; ++at) {
-        if (!unseen(rule, *at, state)) continue;
-        ++enabled;
-        only = *at;
-      }
-    }
-  });
-  if (enabled != 1) return false;
-  fire(only, state, out, narration);
-  return true;
-}
-
-// Takes urgent rules until none is enabled. The bound keeps a program's loop without memory operations from
-// holding up the run: what is left over is explored like any other rule.
-void RuleEngine::settle(void* state, Successors& out, Narration* narration) const {
-  if (!reductions_.local && !reductions_.links) return;
-  for (int round = 0; round < 256; ++round) {
-    if (reductions_.local && settle_local(state, out, narration) > 0) continue;
-    if (!reductions_.links || !settle_link(state, out, narration)) return;
-  }
 }
 
 // ---- for people -------------------------------------------------------------------------------------------

@@ -41,8 +41,6 @@ class PlainStates {
   // packed form is `packed`.
   virtual void repack_states(const void* before, const std::uint64_t* packed, const std::byte* states,
                              std::size_t stride, std::size_t count, std::uint64_t* words) const = 0;
-  // Resets what no continuation reads.
-  virtual void normalise_state(void* state) const = 0;
   // Path and value of every stored field.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields_of_state(
       const void* state) const = 0;
@@ -75,7 +73,7 @@ class RuleEngine {
   [[nodiscard]] const std::vector<std::string>& invariant_names() const { return invariant_names_; }
   [[nodiscard]] const Lists& lists() const { return lists_; }
 
-  // From now on explores stubborn sets only, and resets dead fields where some are given.
+  // From now on fires only a stubborn set of each state, and resets dead fields: whichever is given.
   void reduce(std::shared_ptr<const footprint::StubbornSets> stubborn,
               std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
     stubborn_ = std::move(stubborn);
@@ -120,7 +118,7 @@ class RuleEngine {
   [[nodiscard]] bool judges_invariants() const;
   void judge(const void* state, Successors& out) const;
   // Calls f(first rule, last rule) for the rules that may be enabled.
-  [[nodiscard]] std::vector<Segment> of_urgency(Urgency wanted) const;
+  [[nodiscard]] std::vector<Segment> own_moves() const;
   template <class F>
   void for_each_range(const std::vector<Segment>& segments, const void* state, F&& f) const;
   // Lists the rule's enabled instances at `to`; returns one behind the last.
@@ -131,17 +129,15 @@ class RuleEngine {
   void finish(std::byte* state, Successors& out) const;
   void go_on(std::byte* state, Successors& room, Narration* narration) const;
   void settle(void* state, Successors& out, Narration* narration) const;
-  void take_claimed(void* state, Successors& out, Narration* narration) const;
+  int take_moves(void* state, Successors& out, Narration* narration) const;
+  int take_claimed(void* state, Successors& out, Narration* narration) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
   [[nodiscard]] static Room& room_of(Successors& out);
   [[nodiscard]] std::size_t choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
                                    Successors& out) const;
-  int settle_local(void* state, Successors& out, Narration* narration) const;
-  bool settle_link(void* state, Successors& out, Narration* narration) const;
   void fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const;
-  [[nodiscard]] bool unseen(const RuleOf& rule, std::uint32_t instance, const void* state) const;
   [[nodiscard]] std::string parameters_text(const std::vector<RuleParameter<ConcreteErased>>& parameters,
                                             const Members& members) const;
   template <class F>
@@ -157,8 +153,7 @@ class RuleEngine {
   std::vector<Members> members_;        // by instance
   std::vector<std::uint16_t> rule_of_;  // by instance
   std::vector<Segment> segments_;
-  std::vector<Segment> local_;  // what settling looks at
-  std::vector<Segment> links_;
+  std::vector<Segment> own_moves_;
   struct Claim {
     std::size_t rule = 0;
     ErasedGuard<ConcreteErased> where;

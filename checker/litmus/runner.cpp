@@ -90,13 +90,16 @@ Posed pose(const LitmusTest& test, const Subject& subject) {
           [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
 }
 
-void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
+// To derive reductions from trees takes as long as it takes to visit some ten thousand states.
+constexpr std::size_t states_before_deriving = 10'000;
+
+void explore_outcomes(const LitmusTest& test, const ExploreOptions& limits, SystemRun& run) {
   const Posed posed = pose(test, run.subject);
   const std::unique_ptr<Model>& model = posed.model;
   const AssertionsOnly question(*model);
   run.rules = model->rules();
   std::set<Outcome> outcomes;
-  ExploreOptions options = explore_options(limits);
+  ExploreOptions options = limits;
   options.on_end = [&](const std::uint64_t* state) { outcomes.insert(posed.outcome(state)); };
   run.exploration = explore(question, options);
   run.status = status_of(run.exploration.verdict);
@@ -115,6 +118,26 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun
     }
     run.exploration.trace = {};
   }
+}
+
+// Most tests are small: first without what has to be derived.
+void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
+  const ExploreOptions options = explore_options(limits);
+  const SystemOptions& asked = run.subject.options;
+  const bool derives = test.launches == nullptr && !asked.scheduler && !asked.check_footprints &&
+                       (asked.reductions.stubborn || asked.reductions.dead);
+  if (derives) {
+    SystemRun small = run;
+    small.subject.options.reductions.stubborn = small.subject.options.reductions.dead = false;
+    ExploreOptions few = options;
+    few.state_limit = states_before_deriving;
+    explore_outcomes(test, few, small);
+    if (small.exploration.states <= states_before_deriving || small.status != RunStatus::out_of_memory) {
+      run = std::move(small);
+      return;
+    }
+  }
+  explore_outcomes(test, options, run);
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ std::optional<Lasso> always_eventually(const StateGraph& graph, CycleFairness fa
 LivenessRun judge_termination(const Subject& subject, const LivenessOptions& options) {
   LivenessRun run;
   run.subject = subject;
-  run.subject.options.reductions = {subject.options.reductions.local, false, false, false};
+  run.subject.options.reductions = subject.options.reductions.only_moves();
   try {
     const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
     run.rules = model->rules();

@@ -70,7 +70,7 @@ SharedGraph::SharedGraph(const Subject& subject, const RunLimits& limits) {
   Subject remembering = subject;
   remembering.options.scheduler = SchedulerSetup{};
   remembering.options.scheduler->model = ProgressModel::obe;
-  remembering.options.reductions = {subject.options.reductions.local, false, false, false};
+  remembering.options.reductions = subject.options.reductions.only_moves();
   const std::unique_ptr<ProgramModel> model = remembering.build_with_program();
   ExploreOptions options;
   options.memory_limit = limits.memory;

@@ -16,13 +16,12 @@ using Clock = std::chrono::steady_clock;
 
 void refuse_reductions(const Reductions& reductions) {
   std::string unsound;
-  if (reductions.links) unsound += ", links";
-  if (reductions.dead) unsound += ", dead";
-  if (reductions.defer) unsound += ", defer";
   if (reductions.stubborn) unsound += ", stubborn";
+  if (reductions.dead) unsound += ", dead";
+  if (reductions.at_once) unsound += ", at-once";
   if (unsound.empty()) return;
   throw BadInput("liveness is not kept by the reductions " + unsound.substr(2),
-                 "build the model without them; `local` may stay");
+                 "build the model without them; `moves` may stay");
 }
 
 std::uint64_t key_of(const Firing& firing) {

@@ -96,8 +96,7 @@ class ExecutionOn final : public Execution {
 
 std::unique_ptr<const Execution> execution_of(const Program& program) {
   SystemOptions options;
-  options.reductions = Reductions::none();
-  options.reductions.local = true;
+  options.reductions = Reductions{}.only_moves();
   auto model = build_program_model<sc::Info>(std::make_shared<const Program>(program), options,
                                              find_system(sc::Info::name));
   const auto as = [&]<class Flat>(const Flat*) -> std::unique_ptr<const Execution> {

@@ -140,10 +140,10 @@ std::pair<std::string, int> parse_size(std::string_view text) {
 
 Reductions reductions_without(std::span<const std::string> names) {
   Reductions reductions;
-  const std::vector<std::pair<std::string, bool*>> switches{{"local", &reductions.local},
-                                                            {"links", &reductions.links},
+  const std::vector<std::pair<std::string, bool*>> switches{{"moves", &reductions.moves},
+                                                            {"stubborn", &reductions.stubborn},
                                                             {"dead", &reductions.dead},
-                                                            {"defer", &reductions.defer}};
+                                                            {"at-once", &reductions.at_once}};
   std::vector<std::string> known;
   known.reserve(switches.size());
   for (const auto& [name, value] : switches) known.push_back(name);
@@ -157,9 +157,7 @@ Reductions reductions_without(std::span<const std::string> names) {
 }
 
 Reductions reductions_for_invariants(const SystemEntry& system, std::span<const std::string> without) {
-  Reductions reductions = Reductions::none();
-  reductions.local = reductions_without(without).local && system.runs_programs;
-  return reductions;
+  return system.runs_programs ? reductions_without(without).only_moves() : Reductions::none();
 }
 
 }  // namespace lockstep

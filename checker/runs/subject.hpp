@@ -52,7 +52,8 @@ void apply_shared(const SharedOptions& shared, std::span<Subject> subjects);
 // "s-fifo1-entries=2"; throws BadInput on anything else.
 std::pair<std::string, int> parse_size(std::string_view text);
 
-// All reductions but those named: "local", "links", "dead", "defer". Throws BadInput with the nearest name.
+// All reductions but those named: "moves", "stubborn", "dead", "at-once". Throws BadInput with the nearest
+// name.
 Reductions reductions_without(std::span<const std::string> names);
 
 // Where invariants are the question: none but `local`, which passes over no state of a memory system, and

@@ -19,7 +19,7 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
   using Sys = System<Info, K>;
   const PlacementTable placement = place(*program);
   const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), named_machine<K>(), program,
-                   fault_mask(entry, options.faults), variant_index(entry, options.variant), true);
+                   fault_mask(entry, options.faults), variant_index(entry, options.variant));
   recorded::WholeDescription whole;
   const ValueRange values = options.value_range.value_or(values_of(*program));
   whole.value_low = values.low;

@@ -97,7 +97,7 @@ inline auto instruction_text(std::shared_ptr<const Program> program) {
   };
 }
 
-// Reductions that follow from a system's trees.
+// Reductions that follow from a system's trees; none where they are not wanted.
 struct Derived {
   std::shared_ptr<const footprint::StubbornSets> stubborn;
   std::shared_ptr<const footprint::DeadFields> dead;
@@ -107,7 +107,7 @@ struct Derived {
 // asserts is watched; invariants are not. `memory_observed`: whether somebody reads the final locations.
 Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
-                          bool memory_observed);
+                          bool memory_observed, const Reductions& wanted);
 
 template <class Info, template <class> class Claims, class Sizes>
 std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
@@ -115,23 +115,23 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
                                                const SystemEntry& entry) {
   using K = Concrete<Sizes>;
   System<Info, K> system(kind_for<Sizes>(sizes, *program, options), placed<K>(placement), program,
-                         fault_mask(entry, options.faults), variant_index(entry, options.variant),
-                         options.memory_observed);
+                         fault_mask(entry, options.faults), variant_index(entry, options.variant));
   Reductions reductions = options.reductions;
-  reductions.links = reductions.links && !exposes_links(entry, options.faults);
-  // Nothing that was written by hand beside the rules: what is left out follows from their trees.
-  if (reductions.stubborn) reductions = {false, false, false, false, true};
+  // Without trees nothing can be derived from them.
+  if (entry.describe_whole == nullptr) reductions.stubborn = reductions.dead = false;
   auto model =
       std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, instruction_text(program));
-  if (reductions.stubborn) {
-    if (entry.describe_whole == nullptr)
-      throw BadInput(std::string(entry.name) + " is built without its trees", "do without stubborn sets");
+  if (reductions.stubborn || reductions.dead) {
     const auto initial = model->first_state();
-    Derived derived = derive_reductions(
-        entry.describe_whole(program, options), model->places(), model->engine().fair_instances(),
-        reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial), options.memory_observed);
+    Derived derived =
+        derive_reductions(entry.describe_whole(program, options), model->places(),
+                          model->engine().fair_instances(), reinterpret_cast<const std::byte*>(initial.get()),
+                          sizeof(*initial), options.memory_observed, reductions);
     model->reduce(std::move(derived.stubborn), std::move(derived.dead));
-    if constexpr (has_claims<Claims, K>) {
+    model->check_footprints(options.check_footprints && reductions.stubborn);
+  }
+  if constexpr (has_claims<Claims, K>) {
+    if (reductions.at_once) {
       using State = typename System<Info, K>::State;
       using Memory = typename System<Info, K>::Memory;
       const K& k = model->system().kind();
@@ -141,7 +141,6 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
       claims.part(of_memory, &State::memory);
       model->take_at_once(claims.values(), claims.kept());
     }
-    model->check_footprints(options.check_footprints);
   }
   return model;
 }

@@ -95,12 +95,4 @@ std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> 
   return mask;
 }
 
-bool exposes_links(const SystemEntry& entry, std::span<const std::string> names) {
-  const std::uint64_t mask = fault_mask(entry, names);
-  for (std::size_t i = 0; i < entry.faults.size(); ++i) {
-    if (((mask >> i) & 1U) != 0 && entry.faults[i].exposes_links) return true;
-  }
-  return false;
-}
-
 }  // namespace lockstep

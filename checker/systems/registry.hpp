@@ -105,7 +105,5 @@ const SystemEntry& find_system(std::string_view name, SystemOptions& options);
 // Index of a variant, bits of faults; throw BadInput with the nearest name.
 int variant_index(const SystemEntry& entry, std::string_view name);
 std::uint64_t fault_mask(const SystemEntry& entry, std::span<const std::string> names);
-// Whether under one of the faults somebody can tell when a link delivers, so that Reductions::links is off.
-bool exposes_links(const SystemEntry& entry, std::span<const std::string> names);
 
 }  // namespace lockstep

@@ -42,7 +42,7 @@ std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
   if (found != builders().end()) return found->second(std::move(program), options);
   const SchedulerSetup& setup = *options.scheduler;
   if (!setup.is_policy && setup.model == ProgressModel::fair && setup.slots == 0 && !setup.any_slots) {
-    options.reductions = {options.reductions.local, false, false, false};
+    options.reductions = options.reductions.only_moves();
     options.scheduler.reset();
     return system.build(std::move(program), options);
   }

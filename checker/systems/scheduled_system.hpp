@@ -89,8 +89,8 @@ std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> 
   typename Model::Sys system(kind_for(sizes, *program, options), placed<K>(placement), order, program,
                              *options.scheduler, fault_mask(entry, options.faults),
                              variant_index(entry, options.variant));
-  const Reductions local_only{options.reductions.local, false, false, false};
-  return std::make_unique<Model>(std::move(system), local_only, instruction_text(std::move(program)));
+  return std::make_unique<Model>(std::move(system), options.reductions.only_moves(),
+                                 instruction_text(std::move(program)));
 }
 
 template <class Info>

@@ -1,4 +1,4 @@
-// Traces as JSON, schema lockstep.trace/1: the subject (with its program's text), the claim about the last
+// Traces as JSON, schema lockstep.trace/2: the subject (with its program's text), the claim about the last
 // state, and for each step the rule, its parameters, what changed, and the packed state in hexadecimal.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view schema = "lockstep.trace/1";
+constexpr std::string_view schema = "lockstep.trace/2";
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
 
 std::string_view end_word(TraceEnd end) {
@@ -101,9 +101,8 @@ Subject parse_subject(const json& from, const std::string& file) {
   subject.options.faults = from.at("faults").get<std::vector<std::string>>();
   subject.options.sizes = from.at("sizes").get<std::map<std::string, int>>();
   const json& reductions = from.at("reductions");
-  subject.options.reductions = {reductions.at("local").get<bool>(), reductions.at("links").get<bool>(),
-                                reductions.at("dead").get<bool>(), reductions.at("defer").get<bool>(),
-                                reductions.value("stubborn", false)};
+  subject.options.reductions = {reductions.at("moves").get<bool>(), reductions.at("stubborn").get<bool>(),
+                                reductions.at("dead").get<bool>(), reductions.at("at_once").get<bool>()};
   if (from.contains("values")) {
     subject.options.value_range = ValueRange{from.at("values").at("low").get<std::int32_t>(),
                                              from.at("values").at("high").get<std::int32_t>()};
@@ -185,11 +184,10 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
   out["variant"] = options.variant;
   out["faults"] = options.faults;
   out["sizes"] = options.sizes;
-  out["reductions"] = {{"local", options.reductions.local},
-                       {"links", options.reductions.links},
+  out["reductions"] = {{"moves", options.reductions.moves},
+                       {"stubborn", options.reductions.stubborn},
                        {"dead", options.reductions.dead},
-                       {"defer", options.reductions.defer},
-                       {"stubborn", options.reductions.stubborn}};
+                       {"at_once", options.reductions.at_once}};
   if (options.value_range)
     out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
   out["memory_observed"] = options.memory_observed;

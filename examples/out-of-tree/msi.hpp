@@ -123,8 +123,6 @@ struct Protocol : MemorySystem<K, faults> {
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(blocks, [&](Block b) { return s.directory(b).state != DirectoryState::S_D; });
   }
-  template <class Wanted>
-  void normalise(State&, const Wanted&) const {}
 
   void rules(Rules& r) const {
     access_rules(r);

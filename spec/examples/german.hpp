@@ -214,7 +214,6 @@ struct Protocol : ClosedSystem<K, faults> {
   }
 
   void restore(State&) const {}
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
  private:

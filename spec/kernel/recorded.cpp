@@ -217,7 +217,6 @@ void read_rules(const std::vector<RuleValue<RecordedErased>>& rules, const MakeS
     rule.unit = value.rule.unit;
     rule.source = value.rule.source;
     rule.fairness = value.rule.fairness;
-    rule.urgency = value.rule.urgency;
     rule.instruction = value.rule.instruction;
     rule.thread = value.rule.thread;
     Recorder recorder;

@@ -124,7 +124,6 @@ struct RecordedRule {
   std::string unit;
   std::string source;
   Fairness fairness = Fairness::fair;
-  Urgency urgency = Urgency::none;
   std::vector<std::string>
       parameters;  // index types; the variables have the same names, numbered if repeated
   Path trigger;    // the channel whose head it consumes; empty if spontaneous

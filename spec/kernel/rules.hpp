@@ -4,14 +4,9 @@
 // parameters, trigger, guard and action. A variant's or fault's rules are in the list or they are not. A
 // closure exists once for each value kind, and what calls it is emitted once, out of line.
 //   rule(rule, parameters, guard, action)
-//     spontaneous; see also the overload with `unseen`
+//     spontaneous
 //   triggered(rule, parameters, channel, guard, action)
 //     consumes the head of a channel, which is its message
-//   triggered(..., action, unseen)
-//     of an urgent link: `unseen` says when delivering at once instead of later is something nobody can tell
-//   deferrable(rule, parameters, guard, matters, action)
-//     spontaneous and optional; until `matters` holds nobody can tell whether it has fired, so an explorer
-//     that is asked to reduce puts it off until then
 #pragma once
 
 #include <algorithm>
@@ -35,21 +30,15 @@ enum class Fairness : std::uint8_t {
   optional,  // a replacement, a spurious wake-up: may never happen
 };
 
-// Whether an explorer may take the rule at once instead of interleaving it, when asked to reduce.
-enum class Urgency : std::uint8_t {
-  none,
-  local,  // once enabled it stays enabled, only enables others, and nobody can tell when it happens: a
-          // thread's own moves and branches, handing a request to the port, taking an acknowledgement
-  link,   // delivers the head of an ordered link that nothing overtakes; at once unless several could be
-          // delivered, or the rule's own `unseen` says that somebody could tell
-};
-
 struct Rule {
   std::string_view name;
   std::string_view unit = {};    // the hardware component that performs it
   std::string_view source = {};  // place in the paper
   Fairness fairness = Fairness::fair;
-  Urgency urgency = Urgency::none;
+  // A move of the program's threads themselves: it changes nothing but their own fields and depends on these
+  // and the port's answers alone, so that once enabled it stays enabled, only enables others, and no memory
+  // system can tell when it happens.
+  bool own_move = false;
   const Instruction* instruction = nullptr;  // of a rule that executes one, for narration
   int thread = -1;
   bool asks = false;  // hands a request to the port: the step of a thread that a scheduler may hold back
@@ -59,7 +48,6 @@ struct Rule {
 struct Fault {
   std::string_view name;
   std::string_view what;
-  bool exposes_links = false;  // somebody can tell when links deliver: never urgent then
 };
 struct Variant {
   std::string_view name;
@@ -232,16 +220,12 @@ struct RuleValue {
   ErasedGuard<Erased> guard;
   ErasedAction<Erased> action;
   ErasedChannel<Erased> trigger;  // of a triggered rule
-  ErasedGuard<Erased> unseen;     // none: everywhere
-  ErasedGuard<Erased> matters;    // of a deferrable rule
 
   [[nodiscard]] RuleValue within(std::size_t offset) const {
     RuleValue whole = *this;
     whole.guard = guard.within(offset);
     whole.action = action.within(offset);
     whole.trigger = trigger.within(offset);
-    whole.unseen = unseen.within(offset);
-    whole.matters = matters.within(offset);
     return whole;
   }
 };
@@ -362,19 +346,10 @@ class RuleList : public Keeper {
         });
     values_.push_back(std::move(value));
   }
-  // A delivery (Reductions::links) that is of urgency `local` where `unseen` holds and of none elsewhere.
-  // That concerns only the reader that takes urgent rules.
-  template <class... Tags, class Guard, class Action, class Unseen>
-  void rule(const Rule& r, Over<Tags...> parameters, Guard guard, Action action, Unseen unseen) {
-    rule(r, parameters, std::move(guard), std::move(action));
-    values_.back().unseen = predicate<Tags...>(std::move(unseen));
-  }
-
   // Enabled where the channel has a head and the guard holds of it; firing takes the head away.
   template <class... Tags, class Channel, class Guard, class Action>
   void triggered(const Rule& rule, Over<Tags...>, Channel channel, Guard guard, Action action) {
     Value value = of<Tags...>(rule);
-
     value.guard = ErasedGuard<Erased>::template of<K, State>([channel, guard = std::move(guard)](
                                                                  const State& s, const Member* m) {
       const auto& queue = detail::with_members<K, Tags...>(channel, s, m);
@@ -396,23 +371,6 @@ class RuleList : public Keeper {
     }
     values_.push_back(std::move(value));
   }
-  template <class... Tags, class Channel, class Guard, class Action, class Unseen>
-  void triggered(const Rule& rule, Over<Tags...> parameters, Channel channel, Guard guard, Action action,
-                 Unseen unseen) {
-    triggered(rule, parameters, channel, std::move(guard), std::move(action));
-    values_.back().unseen = ErasedGuard<Erased>::template of<K, State>(
-        [channel, unseen = std::move(unseen)](const State& s, const Member* m) {
-          const auto& queue = detail::with_members<K, Tags...>(channel, s, m);
-          return typename K::Bool(detail::with_members<K, Tags...>(unseen, s, m, queue.head()));
-        });
-  }
-
-  template <class... Tags, class Guard, class Matters, class Action>
-  void deferrable(const Rule& r, Over<Tags...> parameters, Guard guard, Matters matters, Action action) {
-    rule(r, parameters, std::move(guard), std::move(action));
-    values_.back().matters = predicate<Tags...>(std::move(matters));
-  }
-
   // Rules that stand for one value of a counter each: `one(i)` lists those of value i.
   template <class Counter, class Case>
   void split(Counter counter, int cases, Case&& one) {

@@ -275,7 +275,6 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   }
 
   void restore(State&) const {}
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
   // ---- what rules, properties and lemmas ask --------------------------------------------------------------

@@ -213,25 +213,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     });
   }
 
-  // A copy whose lease has run out is like no copy: every guard asks `valid`, and clocks never run backwards.
-  // Nor does a copy matter that nobody will read: a write that hits it does what one that misses does.
-  template <class Wanted>
-  void normalise(State& s, const Wanted& wanted) const {
-    if (fault("expired-copy-read")) return;
-    k.for_each(cus, [&](Cu c) {
-      k.for_each(blocks, [&](Block b) {
-        const Bool dead = !readable1(s, c, b) || Bool(!wanted.by_cu(c, b));
-        k.when(dead && !s.l1(c, b).locked, [&] { s.l1(c, b) = Line{}; });
-      });
-    });
-    k.for_each(agents, [&](Agent a) {
-      k.for_each(blocks, [&](Block b) {
-        const Bool dead = !readable2(s, a, b) || Bool(!wanted.by_agent(a, b));
-        k.when(dead && !s.l2(a, b).locked, [&] { s.l2(a, b) = Line{}; });
-      });
-    });
-  }
-
   // ---- what rules, invariants and lemmas ask -------------------------------------------------------------
 
   [[nodiscard]] bool printed() const { return is("as-printed") || is("as-printed-block-wts"); }
@@ -245,17 +226,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return s.transit(t).stage != Stage::none;
   }
 
-  // Nobody else uses what a message of the thread comes by: when it does so, nobody can tell.
-  [[nodiscard]] Bool alone_on_cu(ThreadIx self) const {
-    if (is("atomic")) return false;
-    return k.forall(threads,
-                    [&](ThreadIx t) { return t == self || machine.is_host(t) || cu(t) != cu(self); });
-  }
-  [[nodiscard]] Bool alone_on_agent(ThreadIx self) const {
-    if (is("atomic")) return false;
-    return k.forall(threads,
-                    [&](ThreadIx t) { return t == self || machine.is_host(t) || agent(t) != agent(self); });
-  }
   static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
   static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
   [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
@@ -366,13 +336,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
           complete<K>(s.port(t), word_of(copy1(s, t).data, s.port(t).request.word));
         });
     r.rule(
-        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3", .urgency = Urgency::local},
-        over(threads),
+        {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
         },
-        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); });
   }
 
   // ---- Algorithm 2: read request to L2 -------------------------------------------------------------------
@@ -425,8 +393,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           respond_to_l1(s, t);
         });
     r.rule(
-        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3", .urgency = Urgency::local},
-        over(threads),
+        {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
                  !copy2(s, t).locked;
@@ -434,8 +401,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+        });
   }
 
   // ---- Algorithm 3: read or write request to MM ----------------------------------------------------------
@@ -534,16 +500,13 @@ struct Protocol : MemorySystem<K, faults, variants> {
           transit.stage = Stage::from_memory;
           send(s.down2(agent(t)), t);
         });
-    r.deferrable(
+    r.rule(
         {.name = "TSU drops an entry", .unit = "TSU", .source = "3.2.5", .fairness = Fairness::optional},
         over(blocks),
         [=, this](const State& s, Block b) {
           return s.tsu(b).present && (Number(s.tsu(b).memts) > read_lease(b) ||
                                       (k.exists(threads, [&](ThreadIx t) { return needs_entry(s, t); }) &&
                                        has_lowest_time(s, b)));
-        },
-        [=, this](const State& s, Block) {
-          return k.exists(threads, [&](ThreadIx t) { return asks_memory(s, t); });
         },
         [=, this](State& s, Block b) { drop_entry(s, b); });
     if (overflow_is_local()) return;
@@ -614,13 +577,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
           send_to_l2(s, t);
         });
     r.rule(
-        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right", .urgency = Urgency::local},
-        over(threads),
+        {.name = "write misses L1", .unit = "L1", .source = "Alg. 4, right"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return stores(s, t) && !(asks(s, t, Operation::store) && hits1(s, t));
         },
-        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+        [=, this](State& s, ThreadIx t) { send_to_l2(s, t); });
   }
 
   // ---- Algorithm 5: write request to L2 ------------------------------------------------------------------
@@ -642,8 +603,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           send_to_memory(s, t);
         });
     r.rule(
-        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right", .urgency = Urgency::local},
-        over(threads),
+        {.name = "write misses L2", .unit = "L2", .source = "Alg. 5, right"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && writes(s, t) && !(asks(s, t, Operation::store) && hits2(s, t)) &&
                  !copy2(s, t).locked;
@@ -651,8 +611,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
           send_to_memory(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+        });
   }
 
   // ---- responses: the ends of Algorithms 1, 2, 4 and 5 ---------------------------------------------------
@@ -696,11 +655,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   void response_rules(Rules& r) const {
     r.rule(
-        {.name = "response reaches L2",
-         .unit = "L2",
-         .source = "Alg. 2, l. 4; Alg. 5, l. 6",
-         .urgency = Urgency::local},
-        over(threads),
+        {.name = "response reaches L2", .unit = "L2", .source = "Alg. 2, l. 4; Alg. 5, l. 6"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return back_at_l2(s, t) && may_install(copy2(s, t), s.transit(t).hit2);
         },
@@ -715,14 +670,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
                    [&] { advance_banks(s, agent(t), answered); });
           }
           respond_to_l1(s, t);
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_agent(t); });
+        });
     r.rule(
-        {.name = "response reaches L1",
-         .unit = "L1",
-         .source = "Alg. 1, l. 4; Alg. 4, l. 6",
-         .urgency = Urgency::local},
-        over(threads),
+        {.name = "response reaches L1", .unit = "L1", .source = "Alg. 1, l. 4; Alg. 4, l. 6"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return back_at_l1(s, t) && may_install(copy1(s, t), s.transit(t).hit1);
         },
@@ -737,8 +687,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
               [&] { complete<K>(s.port(t), word_of(transit.data, s.port(t).request.word)); },
               [&] { complete<K>(s.port(t)); });
           s.transit(t) = Transit{};
-        },
-        [=, this](const State&, ThreadIx t) { return alone_on_cu(t); });
+        });
   }
   [[nodiscard]] Bool moves_l1_clock(const State& s, ThreadIx t) const {
     const Bool as_atomic = atomic_beyond_group(s, t) && Bool(knows_scopes());
@@ -754,7 +703,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
       return Bool(knows_scopes()) && acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
     };
     r.rule(
-        {.name = "fence passes", .unit = "L1", .source = "ours", .urgency = Urgency::local}, over(threads),
+        {.name = "fence passes", .unit = "L1", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && !acquires_beyond(s, t);
         },
@@ -778,24 +727,15 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // ---- replacement: 3.2.5 -------------------------------------------------------------------------------
 
   void replacement_rules(Rules& r) const {
-    r.deferrable(
+    r.rule(
         {.name = "L1 replaces a block", .unit = "L1", .source = "3.1", .fairness = Fairness::optional},
         over(cus, blocks),
         [](const State& s, Cu c, Block b) { return s.l1(c, b).present && !s.l1(c, b).locked; },
-        [=, this](const State& s, Cu c, Block b) {
-          return k.exists(threads,
-                          [&](ThreadIx t) { return on_gpu(s, t) && block(s, t) == b && cu(t) == c; });
-        },
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
-    r.deferrable(
+    r.rule(
         {.name = "L2 replaces a block", .unit = "L2", .source = "3.2.5", .fairness = Fairness::optional},
         over(agents, blocks),
         [](const State& s, Agent a, Block b) { return s.l2(a, b).present && !s.l2(a, b).locked; },
-        [=, this](const State& s, Agent a, Block b) {
-          return k.exists(threads, [&](ThreadIx t) {
-            return in_flight(s, t) && !machine.is_host(t) && block(s, t) == b && agent(t) == a;
-          });
-        },
         [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
   }
 
@@ -822,8 +762,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           complete<K>(s.port(t));
         });
     r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours", .urgency = Urgency::local},
-        over(threads),
+        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }

@@ -70,7 +70,7 @@ inline constexpr std::array own_faults{
     Fault{"hit-overwrites", "a hit replaces what is buffered instead of adding to it"},
     Fault{"mask-ignored", "a flush changes the words that no update touched"},
     Fault{"flush-overwrites", "memory takes what is flushed for the word's new value"},
-    Fault{"flush-overtakes-writes", "a flushed line is sent ahead of the writes on its link", true},
+    Fault{"flush-overtakes-writes", "a flushed line is sent ahead of the writes on its link"},
 };
 constexpr unsigned printed_faults = 4;
 

@@ -17,8 +17,7 @@
 
 namespace lockstep {
 
-// ---- a thread's request
-// -------------------------------------------------------------------------------------
+// ---- a thread's request -----------------------------------------------------------------------------------
 //
 // `s` has the ports of the threads, `t` is one of them. A request means something as long as it is pending,
 // which on_gpu and on_cpu ask.
@@ -57,8 +56,7 @@ auto atomic_to_system(const State& s, const Thread& t) {
   return to_system(s, t) && s.port(t).request.order != Order::plain;
 }
 
-// ---- a memory system
-// ----------------------------------------------------------------------------------------
+// ---- a memory system --------------------------------------------------------------------------------------
 
 // `first_fault`: how many faults of others come ahead of these.
 template <class K, const auto& faults = no_faults, const auto& variants = only_variant,

@@ -66,7 +66,7 @@ struct Claims {
                     return (!s.port(t).pending || !s.port(t).done) &&
                            (s.read(t).stage == ReadStage::none ||
                             (asks(Operation::load) && !self.memory.machine.is_host(t))) &&
-                           (!s.read(t).followed || self.memory.repaired(FaultName::fill_overtaken)) &&
+                           (!s.read(t).followed || self.memory.repaired("fill-overtaken")) &&
                            (!s.read(t).followed || s.read(t).stage == ReadStage::from_directory ||
                             s.read(t).stage == ReadStage::from_l2) &&
                            (s.stage(t) != Stage::stored || asks(Operation::store)) &&
@@ -106,7 +106,7 @@ struct Claims {
   // has sent on already; a fill that is held back by one of these holds nobody up.
   [[nodiscard]] Bool keeps_up(const State& behind, const State& ahead) const {
     const K& k = memory.k;
-    const Bool sends_on(!memory.fault(FaultName::cpu_write_not_broadcast));
+    const Bool sends_on(!memory.fault("cpu-write-not-broadcast"));
     const auto fewer = [&](const auto& of_ahead, const auto& of_behind) {
       return k.forall(agents, [&](const Agent& a) { return !of_ahead(a) || of_behind(a); });
     };
@@ -142,10 +142,7 @@ struct Claims {
            memory.k.forall(words, [&](const auto& w) { return line.data(w) == typename K::Value(0); });
   }
   [[nodiscard]] Cu cu(const ThreadIx& t) const { return memory.machine.cu_of(t); }
-  [[nodiscard]] typename P::Queue queue(const ThreadIx& t) const {
-    const bool split = memory.variant == static_cast<int>(VariantName::split_fifo);
-    return split ? K::template same<QueueTag>(t) : K::template same<QueueTag>(cu(t));
-  }
+  [[nodiscard]] typename P::Queue queue(const ThreadIx& t) const { return memory.queue_of(t); }
   template <class Queue, class Kind>
   [[nodiscard]] static Bool holds(const Queue& queue, Kind kind, const ThreadIx& t) {
     return K::contains(queue, [&](const auto& row) { return row.kind == kind && row.thread == t; });

@@ -107,7 +107,7 @@ inline constexpr std::array faults{
     Fault{"atomic-overtakes-write", "an RMW leaves dirty words of its block behind in the write caches"},
     Fault{"atomic-invalidates-nothing", "an RMW at the directory leaves copies in the read caches"},
     Fault{"host-release-does-not-wait", "a CPU release does not wait for the invalidations of its writes"},
-    Fault{"early-acknowledgement", "a system release is acknowledged when its marker leaves S-FIFO2", true},
+    Fault{"early-acknowledgement", "a system release is acknowledged when its marker leaves S-FIFO2"},
     Fault{"invalidations-not-awaited", "a release is acknowledged while its invalidations are on their way"},
     Fault{"mask-ignored", "wL1 writes through whole blocks, not the dirty words"},
     Fault{"entry-lost", "a replacement in wL1 dequeues the head of S-FIFO1"},
@@ -290,32 +290,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     });
   }
 
-  // Read copies that no continuation can read are dropped: any of them may be replaced at any time anyway. An
-  // invalidation on its way to a cache that has no copy arrives at once: all it can still do is to hold up a
-  // release or to take a copy that replacement may take as well, so arriving early allows everything that
-  // arriving late does.
-  template <class Wanted>
-  void normalise(State& s, const Wanted& wanted) const {
-    k.for_each(cus, [&](Cu c) {
-      k.for_each(blocks, [&](Block b) {
-        if (!wanted.by_cu(c, b)) s.rl1(c, b) = ReadLine{};
-      });
-    });
-    k.for_each(agents, [&](Agent a) {
-      k.for_each(blocks, [&](Block b) {
-        if (!wanted.by_agent(a, b)) s.rl2(a, b) = ReadLine{};
-      });
-    });
-    k.for_each(blocks, [&](Block b) {
-      k.for_each(agents, [&](Agent a) {
-        k.when(!s.rl2(a, b).present && arrives2(s, a, b), [&] { invalidate2(s, a, b); });
-      });
-      k.for_each(cus, [&](Cu c) {
-        k.when(!s.rl1(c, b).present && arrives1(s, c, b), [&] { invalidate1(s, c, b); });
-      });
-    });
-  }
-
   // ---- what rules, invariants and lemmas ask
   // ------------------------------------------------------------------------
 
@@ -421,24 +395,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     if (!repaired("acquire-hits-l1")) return Bool(false);
     const auto& q = s.port(t).request;
     return q.order != Order::plain && (level == 1 ? beyond_group(s, t) : to_system(s, t));
-  }
-
-  // The thread's load of the block has not been looked up in L2 yet.
-  [[nodiscard]] Bool about_to_load(const State& s, ThreadIx t, Block b) const {
-    return on_gpu(s, t) && asks(s, t, Operation::load) && s.port(t).request.block == b &&
-           (s.read(t).stage == ReadStage::none || s.read(t).stage == ReadStage::to_l2);
-  }
-
-  // Nobody else is on the sender's side of the link to notice that its access is still under way. A sibling
-  // that stores to the block, or hits old copies, while the message waits may notice, even if it has ended
-  // since.
-  [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
-    return k.forall(threads,
-                    [&](ThreadIx t) { return t == sender || machine.is_host(t) || cu(t) != cu(sender); });
-  }
-  [[nodiscard]] Bool alone_on_agent(ThreadIx sender) const {
-    return k.forall(
-        threads, [&](ThreadIx t) { return t == sender || machine.is_host(t) || agent(t) != agent(sender); });
   }
 
   // ---- what a level has -----------------------------------------------------------------------------------
@@ -642,13 +598,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
                  s.stage(fifo(s, q).head().thread) != Stage::atomic;
         },
         [=, this](State& s, Queue q) { k.pop(fifo(s, q)); });
-    // Only a load of the block can tell that it is gone.
-    r.deferrable(
+    r.rule(
         {.name = "rL1 replaces a block", .unit = "L1", .source = "4.3.1", .fairness = Fairness::optional},
         over(cus, blocks), [](const State& s, Cu c, Block b) { return s.rl1(c, b).present; },
-        [=, this](const State& s, Cu c, Block b) {
-          return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && cu(t) == c; });
-        },
         [](State& s, Cu c, Block b) { s.rl1(c, b) = ReadLine{}; });
   }
 
@@ -661,12 +613,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
                   over(agents));
     end_rule(r, "S-FIFO2 ends an agent's release", "L2", over(agents));
     pass_on_rule(r, "S-FIFO2 passes a marker on", "L2", over(agents));
-    r.deferrable(
+    r.rule(
         {.name = "rL2 replaces a block", .unit = "L2", .source = "4.3.1", .fairness = Fairness::optional},
         over(agents, blocks), [](const State& s, Agent a, Block b) { return s.rl2(a, b).present; },
-        [=, this](const State& s, Agent a, Block b) {
-          return k.exists(threads, [&](ThreadIx t) { return about_to_load(s, t, b) && agent(t) == a; });
-        },
         [](State& s, Agent a, Block b) { s.rl2(a, b) = ReadLine{}; });
   }
 
@@ -674,18 +623,12 @@ struct Protocol : MemorySystem<K, faults, variants> {
     take_rules(
         r, {"wL3 takes a write", "wL3 takes a marker"}, "directory", over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); });
-    // A GPU read finds the same words in wL3 and in memory; CPUs, other agents' caches and, as printed, RMWs
-    // that are performed behind wL3's back can tell them apart.
-    r.deferrable(
+    r.rule(
         {.name = "wL3 replaces a block",
          .unit = "directory",
          .source = "4.3.1 Normal Write",
          .fairness = Fairness::optional},
         over(blocks), [=, this](const State& s, Block b) { return dirty(s.wl3(b)); },
-        [=, this](const State&, Block) {
-          return Bool(k.extent(agents) > 1 || !repaired("atomic-overtakes-write")) ||
-                 k.exists(threads, [&](ThreadIx t) { return machine.is_host(t); });
-        },
         [=, this](State& s, Block b) { evict(s, b); });
     dequeue_rules(r, {"S-FIFO3 dequeues a dirty block", "S-FIFO3 dequeues a stale entry"}, "directory",
                   over());
@@ -698,8 +641,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   template <class Tag, class Link>
   void take_rules(Rules& r, const Names& names, std::string_view unit, Over<Tag> senders, Link link) const {
     r.triggered(
-        {.name = names[0], .unit = unit, .source = "4.3.1 Normal Write", .urgency = Urgency::link}, senders,
-        link,
+        {.name = names[0], .unit = unit, .source = "4.3.1 Normal Write"}, senders, link,
         [=, this](const State& s, Ix<Tag> from, const Up& m) {
           return m.kind == UpKind::write && !k.full(fifo_beyond(s, from));
         },
@@ -709,8 +651,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           if constexpr (std::is_same_v<Tag, CuTag>) set_written(s.rl2(machine.agent_of(from), m.block));
         });
     r.triggered(
-        {.name = names[1], .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link},
-        senders, link,
+        {.name = names[1], .unit = unit, .source = "4.3.1 Synchronization"}, senders, link,
         [=, this](const State& s, Ix<Tag> from, const Up& m) {
           return (m.kind == UpKind::marker || m.kind == UpKind::flush) && !k.full(fifo_beyond(s, from));
         },
@@ -751,7 +692,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           evict(s, at..., b);
         });
     r.rule(
-        {.name = names[1], .unit = unit, .source = "4.3", .urgency = Urgency::local}, at_level,
+        {.name = names[1], .unit = unit, .source = "4.3"}, at_level,
         [=, this](const State& s, Ix<Tags>... at) {
           const Entry& e = fifo(s, at...).head();
           return drains(s, fifo(s, at...)) && e.kind == EntryKind::write && !dirty(line(s, at..., e.block));
@@ -765,7 +706,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   template <class... Tags>
   void end_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tags...> at_level) const {
     r.rule(
-        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization"}, at_level,
         [=, this](const State& s, Ix<Tags>... at) {
           const Entry& e = fifo(s, at...).head();
           return drains(s, fifo(s, at...)) && is_marker(e) && ends(e, at...);
@@ -779,7 +720,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   template <class Tag>
   void pass_on_rule(Rules& r, std::string_view name, std::string_view unit, Over<Tag> at_level) const {
     r.rule(
-        {.name = name, .unit = unit, .source = "4.3.1 Synchronization", .urgency = Urgency::link}, at_level,
+        {.name = name, .unit = unit, .source = "4.3.1 Synchronization"}, at_level,
         [=, this](const State& s, Ix<Tag> at) {
           const Entry& e = fifo(s, at).head();
           return drains(s, fifo(s, at)) && is_marker(e) && !ends(e, at) && may_send(s, at);
@@ -889,23 +830,19 @@ struct Protocol : MemorySystem<K, faults, variants> {
       return (all_dirty(line2(s, c, m.block)) || word) && !passes(s, m.thread, 2);
     };
     r.triggered(
-        {.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
-        over(cus), from_cu,
+        {.name = "read hits rL2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(cus), from_cu,
         [=](const State& s, Cu c, const Up& m) { return m.kind == UpKind::read && hits_read2(s, c, m); },
         [=, this](State& s, Cu c, const Up& m) {
           answer(s, m.thread, s.rl2(machine.agent_of(c), m.block).data, ReadStage::from_l2);
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.triggered(
-        {.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
-        over(cus), from_cu,
+        {.name = "read hits wL2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(cus), from_cu,
         [=](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::read && !hits_read2(s, c, m) && hits_write2(s, c, m);
         },
         [=, this](State& s, Cu c, const Up& m) {
           answer(s, m.thread, line2(s, c, m.block).data, ReadStage::from_l2);
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.rule(
         {.name = "partial hit writes wL2's block through", .unit = "L2", .source = "4.3.1 Normal Read"},
         over(cus),
@@ -917,8 +854,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](State& s, Cu c) { evict(s, machine.agent_of(c), s.link1(c).head().block); });
     r.triggered(
-        {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read", .urgency = Urgency::link},
-        over(cus), from_cu,
+        {.name = "read misses L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           const Bool clean = fault("l2-partial-hit-not-written") ? Bool(true) : !dirty(line2(s, c, m.block));
           return m.kind == UpKind::read && !hits_read2(s, c, m) && !hits_write2(s, c, m) && clean &&
@@ -929,8 +865,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           k.when(passes(s, m.thread, 2), [&] { drop(s, a, m.block); });
           k.push(s.link2(a), m);
           s.read(m.thread).stage = ReadStage::to_directory;
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
 
     // The same once more at wL3; behind it are the L3 and memory, which the directory keeps coherent with the
     // CPUs.
@@ -941,16 +876,12 @@ struct Protocol : MemorySystem<K, faults, variants> {
       return all_dirty(s.wl3(m.block)) && !passes(s, m.thread, 2);
     };
     r.triggered(
-        {.name = "read hits wL3",
-         .unit = "directory",
-         .source = "4.3.1 Normal Read",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
+        {.name = "read hits wL3", .unit = "directory", .source = "4.3.1 Normal Read"}, over(agents),
+        from_agent,
         [=](const State& s, Agent, const Up& m) { return m.kind == UpKind::read && hits_write3(s, m); },
         [=, this](State& s, Agent, const Up& m) {
           answer(s, m.thread, s.wl3(m.block).data, ReadStage::from_directory);
-        },
-        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        });
     r.rule(
         {.name = "partial hit writes wL3's block through",
          .unit = "directory",
@@ -965,18 +896,14 @@ struct Protocol : MemorySystem<K, faults, variants> {
         },
         [=, this](State& s, Agent a) { evict(s, s.link2(a).head().block); });
     r.triggered(
-        {.name = "read reaches memory",
-         .unit = "directory",
-         .source = "4.3.1 Normal Read",
-         .urgency = Urgency::link},
-        over(agents), from_agent,
+        {.name = "read reaches memory", .unit = "directory", .source = "4.3.1 Normal Read"}, over(agents),
+        from_agent,
         [=, this](const State& s, Agent, const Up& m) {
           return m.kind == UpKind::read && !hits_write3(s, m) && !dirty(s.wl3(m.block));
         },
         [=, this](State& s, Agent, const Up& m) {
           answer(s, m.thread, home().read(s.home, m.block), ReadStage::from_directory);
-        },
-        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        });
 
     r.rule(
         {.name = "fill reaches L2", .unit = "L2", .source = "4.3.1 Normal Read"}, over(threads),
@@ -1043,27 +970,18 @@ struct Protocol : MemorySystem<K, faults, variants> {
     // "An acknowledgement is sent to the wavefront to signal that the release is complete"; "the
     // invalidations only delay synchronization completion".
     r.rule(
-        {.name = "release is acknowledged",
-         .unit = "L1",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::local},
-        over(threads),
+        {.name = "release is acknowledged", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
         [=, this](const State& s, ThreadIx t) { return s.stage(t) == Stage::awaiting && !awaits(s, t); },
         [=](State& s, ThreadIx t) { s.stage(t) = Stage::released; });
     r.rule(
-        {.name = "flush is complete", .unit = "L1", .source = "ours", .urgency = Urgency::local},
-        over(threads),
+        {.name = "flush is complete", .unit = "L1", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return s.flushing(t) && s.stage(t) != Stage::awaiting && flush_out(s, t) && !awaits(s, t);
         },
         [](State& s, ThreadIx t) { s.flushing(t) = false; });
     // A release fence ends with its release; an acquire "is a no-op".
     r.rule(
-        {.name = "fence completes",
-         .unit = "L1",
-         .source = "4.3.1 Synchronization",
-         .urgency = Urgency::local},
-        over(threads),
+        {.name = "fence completes", .unit = "L1", .source = "4.3.1 Synchronization"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && asks(s, t, Operation::fence) && release_done(s, t);
         },
@@ -1140,11 +1058,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
           s.stage(t) = Stage::atomic;
         });
     r.triggered(
-        {.name = "L2 forwards an atomic",
-         .unit = "L2",
-         .source = "4.3.1 Normal Write",
-         .urgency = Urgency::link},
-        over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        {.name = "L2 forwards an atomic", .unit = "L2", .source = "4.3.1 Normal Write"}, over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl2(a, m.block)) : Bool(true);
@@ -1154,13 +1069,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
           const Agent a = machine.agent_of(c);
           if (repaired("atomic-overtakes-write")) drop(s, a, m.block);
           k.push(s.link2(a), m);
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.triggered(
-        {.name = "directory performs an atomic",
-         .unit = "directory",
-         .source = "4.3.1 Normal Write",
-         .urgency = Urgency::link},
+        {.name = "directory performs an atomic", .unit = "directory", .source = "4.3.1 Normal Write"},
         over(agents), [](auto& s, Agent a) -> auto& { return s.link2(a); },
         [=, this](const State& s, Agent, const Up& m) {
           const Bool ready = repaired("atomic-overtakes-write") ? !dirty(s.wl3(m.block)) : Bool(true);
@@ -1180,8 +1091,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           if (repaired("atomic-invalidates-nothing")) invalidate_agents(s, m.block);
           s.stage(m.thread) = Stage::idle;
           complete<K>(s.port(m.thread), old);
-        },
-        [=, this](const State&, Agent, const Up& m) { return alone_on_agent(m.thread); });
+        });
   }
 
   // "these invalidations are not critical to performance": they arrive at any time.

@@ -55,9 +55,6 @@ struct Protocol : MemorySystem<K> {
 
   void invariants(Invariants&) const {}
 
-  template <class Wanted>
-  void normalise(State&, const Wanted&) const {}
-
  private:
   static Value& word(State& s, ThreadIx i) {
     return s.memory(s.port(i).request.block, s.port(i).request.word);

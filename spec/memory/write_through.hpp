@@ -52,7 +52,7 @@ BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2,
 inline constexpr std::array variants{Variant{"default", "thesis 4.2.3, extended with scopes"}};
 
 inline constexpr std::array faults{
-    Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent", true},
+    Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent"},
     Fault{"early-acknowledgement", "a system release is acknowledged at L2"},
     Fault{"acquire-keeps-l1", "an acquire does not invalidate L1"},
     Fault{"acquire-keeps-l2", "an acquire at system scope does not invalidate L2"},
@@ -61,8 +61,8 @@ inline constexpr std::array faults{
     Fault{"l1-copy-not-updated", "a store leaves the old word in its L1"},
     Fault{"l2-copy-not-updated", "a write passing L2 leaves the old word there"},
     Fault{"atomic-keeps-l1-copy", "an atomic performed beyond L1 leaves the old copy in its L1"},
-    Fault{"atomic-overtakes-writes", "an atomic is sent ahead of the writes on its link", true},
-    Fault{"marker-overtakes-writes", "a release marker is sent ahead of the writes on its link", true},
+    Fault{"atomic-overtakes-writes", "an atomic is sent ahead of the writes on its link"},
+    Fault{"marker-overtakes-writes", "a release marker is sent ahead of the writes on its link"},
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
 };
 
@@ -198,15 +198,6 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   void send(State& s, Cu c, const Up& m) const { k.push(s.link1(c), m); }
   [[nodiscard]] Bool can_send(const State& s, Cu c) const { return !k.full(s.link1(c)); }
 
-  template <class Wanted>
-  void normalise(State& s, const Wanted& wanted) const {
-    k.for_each(cus, [&](Cu c) {
-      k.for_each(blocks, [&](Block b) {
-        if (!wanted.by_cu(c, b)) s.l1(c, b) = Line{};
-      });
-    });
-  }
-
  private:
   // Asked last: what a front looks at changes often.
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
@@ -214,12 +205,6 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   [[nodiscard]] static Bool release_done(const State& s, ThreadIx t) {
     const Bool needs = releases(s.port(t).request.order) && atomic_beyond_group(s, t);
     return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
-  }
-
-  // No sibling on the CU could notice that the message is still under way.
-  [[nodiscard]] Bool alone_on_cu(ThreadIx sender) const {
-    return k.forall(threads,
-                    [&](ThreadIx t) { return t == sender || machine.is_host(t) || cu(t) != cu(sender); });
   }
 
   // The last write of each word on the link, if any, is what the data says.
@@ -305,7 +290,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           complete<K>(s.port(t));
         });
     r.triggered(
-        {.name = "write passes L2", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
+        {.name = "write passes L2", .unit = "L2", .source = "4.2.3"}, over(cus),
         [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::write && !k.full(s.link2(machine.agent_of(c)));
@@ -375,19 +360,16 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
       return s.link1(c);
     };
     r.triggered(
-        {.name = "read hits L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
-        from_cu,
+        {.name = "read hits L2", .unit = "L2", .source = "4.2.1"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::read && s.l2(machine.agent_of(c), m.block).present;
         },
         [=, this](State& s, Cu c, const Up& m) {
           s.read(m.thread).stage = ReadStage::from_l2;
           s.read(m.thread).data = s.l2(machine.agent_of(c), m.block).data;
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.triggered(
-        {.name = "read misses L2", .unit = "L2", .source = "4.2.1", .urgency = Urgency::link}, over(cus),
-        from_cu,
+        {.name = "read misses L2", .unit = "L2", .source = "4.2.1"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
           return m.kind == UpKind::read && !s.l2(a, m.block).present && !k.full(s.link2(a));
@@ -395,8 +377,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [=, this](State& s, Cu c, const Up& m) {
           k.push(s.link2(machine.agent_of(c)), m);
           s.read(m.thread).stage = ReadStage::to_directory;
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.triggered(
         {.name = "read reaches memory", .unit = "directory", .source = "4.2.1"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
@@ -438,15 +419,15 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           }
         });
     r.triggered(
-        {.name = "L2 answers a marker", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link}, over(cus),
+        {.name = "L2 answers a marker", .unit = "L2", .source = "4.2.3"}, over(cus),
         [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu, const Up& m) {
           return m.kind == UpKind::marker && ends_at_l2(s, m.thread);
         },
         [](State& s, Cu, const Up& m) { s.stage(m.thread) = Stage::released; });
     r.triggered(
-        {.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3", .urgency = Urgency::link},
-        over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        {.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3"}, over(cus),
+        [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) &&
                  !k.full(s.link2(machine.agent_of(c)));
@@ -526,8 +507,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
       return s.link1(c);
     };
     r.triggered(
-        {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours", .urgency = Urgency::link},
-        over(cus), from_cu,
+        {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::store) &&
                  !k.full(s.link2(machine.agent_of(c)));
@@ -536,8 +516,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           const auto& q = s.port(m.thread).request;
           write_at_l2(s, machine.agent_of(c), write_message(q.block, q.word, q.a));
           performed(s, m.thread);
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.rule(
         {.name = "L2 fetches an atomic's block", .unit = "L2", .source = "ours"}, over(cus),
         [=, this](const State& s, Cu c) {
@@ -579,8 +558,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           performed(s, m.thread);
         });
     r.triggered(
-        {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours", .urgency = Urgency::link},
-        over(cus), from_cu,
+        {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           return m.kind == UpKind::atomic && to_system(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
         },
@@ -589,8 +567,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           s.l2(a, m.block) = Line{};
           stale_in_l2(s, a, m.block);
           k.push(s.link2(a), m);
-        },
-        [=, this](const State&, Cu, const Up& m) { return alone_on_cu(m.thread); });
+        });
     r.triggered(
         {.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
         [](auto& s, Agent a) -> auto& { return s.link2(a); },
@@ -652,12 +629,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void replacement_rules(Rules& r) const {
     // Only an access that looks the block up can tell that it is gone.
-    r.deferrable(
+    r.rule(
         {.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional},
         over(cus, blocks), [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
-        [=, this](const State& s, Cu c, Block b) {
-          return k.exists(threads, [&](ThreadIx t) { return looks_up(s, t, b) && cu(t) == c; });
-        },
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
     r.rule(
         {.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional},

@@ -191,7 +191,6 @@ class OpenSystem {
       });
     });
   }
-  void normalise(State&) const {}
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
  private:

@@ -15,43 +15,6 @@
 
 namespace lockstep {
 
-// Which blocks a program may still read, from each place in it: what lies in a read cache beyond that is
-// dead.
-class FutureReads {
- public:
-  using Blocks = std::uint32_t;  // a set, one bit a block
-
-  explicit FutureReads(const Program& program) {
-    for (const Thread& thread : program.threads) from_.push_back(of_thread(program, thread));
-  }
-  [[nodiscard]] Blocks from(std::size_t thread, std::size_t pc) const {
-    const auto& at = from_[thread];
-    return pc < at.size() ? at[pc] : 0;
-  }
-
- private:
-  static std::vector<Blocks> of_thread(const Program& program, const Thread& thread) {
-    const std::size_t n = thread.code.size();
-    std::vector<Blocks> at(n + 1, 0);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t pc = n; pc-- > 0;) {
-        const Instruction& i = thread.code[pc];
-        Blocks blocks = i.opcode == Opcode::jump ? 0 : at[pc + 1];
-        if (i.opcode == Opcode::jump || i.opcode == Opcode::branch)
-          blocks |= at[static_cast<std::size_t>(i.target)];
-        if (i.opcode == Opcode::load || i.opcode == Opcode::rmw) {
-          blocks |= Blocks{1} << program.locations[static_cast<std::size_t>(i.location)].block;
-        }
-        changed |= blocks != at[pc];
-        at[pc] = blocks;
-      }
-    }
-    return at;
-  }
-  std::vector<std::vector<Blocks>> from_;
-};
-
 // `Info` describes the memory system (its name, faults, variants, sizes and Memory<K>).
 template <class Info, class K>
 class System {
@@ -63,17 +26,13 @@ class System {
   using State = typename ThreadsOfProgram::State;
 
   // The kind comes with the sizes of the run; see checker/systems for how they follow from the program.
-  // `memory_observed`: whether somebody will read final_value; if not, what is in memory when all threads
-  // have ended is dead.
   System(K kind, Machine<K> machine, std::shared_ptr<const Program> program, std::uint64_t fault_bits,
-         int variant, bool memory_observed)
+         int variant)
       : k_(std::move(kind)),
         machine_(std::move(machine)),
         program_(std::move(program)),
-        future_(*program_),
         fault_bits_(fault_bits),
-        variant_(variant),
-        memory_observed_(memory_observed) {}
+        variant_(variant) {}
 
   [[nodiscard]] const K& kind() const { return k_; }
   [[nodiscard]] const Program& program() const { return *program_; }
@@ -111,24 +70,6 @@ class System {
 
   void restore(State& s) const { threads_of_program().restore(s); }
 
-  void normalise(State& s) const {
-    if (!memory_observed_ && K::truth(k_.forall(threads, [&](auto t) { return s.port(t).ended; }))) {
-      s.memory = MemoryState{};
-      k_.for_each(threads, [&](auto t) { s.port(t).ended = true; });
-      return;
-    }
-    Wanted wanted{};
-    for (int t = 0; t < static_cast<int>(program_->threads.size()); ++t) {
-      const auto i = K::template constant<ThreadTag>(t);
-      if (K::truth(s.port(i).ended)) continue;
-      const auto blocks = future_.from(static_cast<std::size_t>(t), s.context(i).pc.v);
-      if (K::truth(machine_.is_host(i))) continue;
-      wanted.cu[machine_.cu_of(i).v] |= blocks;
-      wanted.agent[machine_.agent_of(machine_.cu_of(i)).v] |= blocks;
-    }
-    memory().normalise(s.memory, wanted);
-  }
-
   // A bool where the kind's truths are; else what it takes.
   [[nodiscard]] auto proper_end(const State& s) const {
     const typename K::Bool ended =
@@ -147,26 +88,11 @@ class System {
   }
 
  private:
-  struct Wanted {
-    std::array<FutureReads::Blocks, CuTag::capacity> cu;
-    std::array<FutureReads::Blocks, AgentTag::capacity> agent;
-    template <class Ix, class B>
-    [[nodiscard]] bool by_cu(Ix c, B b) const {
-      return ((cu[c.v] >> b.v) & 1U) != 0;
-    }
-    template <class Ix, class B>
-    [[nodiscard]] bool by_agent(Ix a, B b) const {
-      return ((agent[a.v] >> b.v) & 1U) != 0;
-    }
-  };
-
   K k_;
   Machine<K> machine_;
   std::shared_ptr<const Program> program_;
-  FutureReads future_;
   std::uint64_t fault_bits_;
   int variant_;
-  bool memory_observed_;
 };
 
 }  // namespace lockstep

@@ -130,7 +130,7 @@ struct Threads {
       return Rule{.name = name,
                   .unit = "thread",
                   .source = {},
-                  .urgency = Urgency::local,
+                  .own_move = true,
                   .instruction = &at,
                   .thread = t,
                   .asks = asks};
@@ -254,7 +254,7 @@ struct Threads {
       return !machine.is_host(i) && machine.work_group_of(i) == w;
     };
     r.rule(
-        Rule{.name = "opens the barrier", .unit = "work-group", .urgency = Urgency::local}, over(work_groups),
+        Rule{.name = "opens the barrier", .unit = "work-group", .own_move = true}, over(work_groups),
         [this, member](const State& s, Wg w) {
           return k.exists(threads, [&](ThreadIx i) { return member(i, w); }) &&
                  k.forall(threads,

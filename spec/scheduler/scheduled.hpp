@@ -107,7 +107,6 @@ class ScheduledSystem {
   }
 
   void restore(State& s) const { threads_of_program().restore(s.machine); }
-  void normalise(State&) const {}
 
   [[nodiscard]] auto proper_end(const State& s) const {
     return K::truth(k_.forall(threads, [&](auto t) { return s.machine.port(t).ended; }) &&
@@ -143,7 +142,7 @@ class ScheduledSystem {
       if (own.rule.asks) {
         const ThreadIx t = K::template constant<ThreadTag>(own.rule.thread);
         const bool waits = own.rule.instruction->waits;
-        held.rule.urgency = Urgency::none;
+        held.rule.own_move = false;
         held.guard = ErasedGuard<Erased>::template of<K, State>(
             [guard = held.guard, &sched, t](const State& s, const Member* m) {
               return Bool(guard(&s, m)) && sched.may_issue(s.scheduler, t);
@@ -174,7 +173,7 @@ class ScheduledSystem {
       typename Rules::Value seen = own.within(memory);
       const bool of_thread = own.parameters.size() == 1 && own.parameters.front().name == ThreadTag::name;
       if (performs_at_once && of_thread) {
-        seen.rule.urgency = Urgency::local;
+        seen.rule.own_move = true;
         seen.action = ErasedAction<Erased>::template of<State>(
             [this, action = seen.action, &sched](State& s, const Member* m) {
               static_cast<void>(sched);

@@ -1,0 +1,101 @@
+// What is claimed beside a protocol holds of it, and a claim that does not hold is refuted or refused.
+#include "proofs/at_once.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/runs/subject.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/registry.hpp"
+#include "proofs/prover.hpp"
+#include "spec/memory/quick_release.claims.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+ProveOptions quickly() {
+  ProveOptions options;
+  options.check_vacuity = false;
+  return options;
+}
+
+// Counts the systems that something is claimed of.
+template <class Choose>
+std::size_t check_claims(Choose&& choose) {
+  std::size_t claimed = 0;
+  for (const SystemEntry& entry : systems()) {
+    if (claims_of(entry.name, {}) == nullptr) continue;
+    ++claimed;
+    for (const SystemOptions& options : choose(entry)) {
+      const ProofResult result = prove(*claims_of(entry.name, options), quickly());
+      INFO(entry.name << " " << options.variant << (options.faults.empty() ? "" : options.faults.front()));
+      CHECK(result.proved());
+      CHECK(result.obligations.size() > 20);
+    }
+  }
+  return claimed;
+}
+
+}  // namespace
+
+// Not in an unnamed namespace: templates of named ones are made with them.
+namespace wrongly_claimed {
+
+// Every invalidation of an rL1, also one that takes a copy.
+template <class K>
+struct TooMuch : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Block, typename Base::Bool, typename Base::Cu, typename Base::State;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.at_once("invalidation reaches rL1", over(cus, blocks),
+                 [](const State&, Cu, Block) { return Bool(true); });
+  }
+};
+template <class K>
+struct Misspelt : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Block, typename Base::Bool, typename Base::Cu, typename Base::State;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.at_once("invalidation reaches rL0", over(cus, blocks),
+                 [](const State&, Cu, Block) { return Bool(true); });
+  }
+};
+
+}  // namespace wrongly_claimed
+
+TEST_CASE("what is claimed beside a protocol is proved, at every variant", "[prove]") {
+  CHECK(check_claims([](const SystemEntry& entry) {
+          std::vector<SystemOptions> all;
+          for (const Variant& variant : entry.variants) all.emplace_back().variant = variant.name;
+          return all;
+        }) == 2);
+}
+
+TEST_CASE("what is claimed beside a protocol is proved with every fault", "[.][nightly]") {
+  check_claims([](const SystemEntry& entry) {
+    std::vector<SystemOptions> all;
+    for (const Fault& fault : entry.faults) all.emplace_back().faults = {std::string(fault.name)};
+    return all;
+  });
+}
+
+TEST_CASE("a claim of too much is refuted with the rule that shows it", "[prove]") {
+  const ProofResult result =
+      prove(*build_claims<quick_release::Info, wrongly_claimed::TooMuch>({}), quickly());
+  CHECK(result.count(ProofStatus::refuted) > 0);
+  for (const Obligation& o : result.obligations) {
+    if (o.status != ProofStatus::refuted) continue;
+    CHECK(o.lemma == "taken at once, it leads ahead");
+    CHECK(o.rule == "invalidation reaches rL1");
+    CHECK(o.counterexample);
+  }
+}
+
+TEST_CASE("a claim about a rule that there is not is refused by its name", "[prove]") {
+  CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, wrongly_claimed::Misspelt>({}), quickly()),
+                    Catch::Contains("\"invalidation reaches rL0\", which is no rule over those members"));
+}
