@@ -156,6 +156,7 @@ std::map<std::string, int> EventEngine::queue_sizes(const std::vector<std::strin
 std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Erased>>& parameters) {
   if (parameters.size() > 2) throw std::logic_error("a timed rule has at most two parameters");
   std::vector<std::string_view> tags;
+  tags.reserve(parameters.size());
   for (const auto& parameter : parameters) tags.push_back(parameter.name);
   for (std::size_t f = 0; f < families_.size(); ++f) {
     if (families_[f].tags == tags) return static_cast<std::uint16_t>(f);

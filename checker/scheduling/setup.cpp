@@ -49,6 +49,7 @@ constexpr std::array number_names{
 template <class Range>
 std::vector<std::string> names_in(const Range& range) {
   std::vector<std::string> names;
+  names.reserve(range.size());
   for (const auto& one : range) names.emplace_back(one.name);
   return names;
 }
