@@ -307,7 +307,7 @@ struct Protocol : MemorySystem<K, faults> {
         [=, this](const State& s, Core c) {
           return s.response(c).present && awaits_data(s, c) && !awaits_none(s, c);
         },
-        [=, this](State& s, Core c) {
+        [](State& s, Core c) {
           take_data(s, c);
           asked(s, c).state = K::select(asked_is(s, c, CacheState::IM_AD), Enum<CacheState>(CacheState::IM_A),
                                         Enum<CacheState>(CacheState::SM_A));

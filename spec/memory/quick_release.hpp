@@ -431,8 +431,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
   static auto& fifo_beyond(S& s, Agent) {
     return s.fifo3;
   }
-  WriteLine& line_beyond(State& s, Cu c, Block b) const { return s.wl2(machine.agent_of(c), b); }
-  static WriteLine& line_beyond(State& s, Agent, Block b) { return s.wl3(b); }
+  WriteLine& line_beyond(State& s, Cu c, const Block& b) const { return s.wl2(machine.agent_of(c), b); }
+  static WriteLine& line_beyond(State& s, Agent, const Block& b) { return s.wl3(b); }
   // A marker at agent scope has arrived at level 2; one at system scope travels on.
   [[nodiscard]] static Bool ends(const Entry&, Queue) { return false; }
   [[nodiscard]] Bool ends(const Entry& e, Agent) const {

@@ -108,7 +108,7 @@ struct Direct : MemorySystem<K> {
 template <class K, template <class> class Front = Direct>
 struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   using Base = MemorySystem<K, faults, variants, Front<K>::own_faults>;
-  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::put, Base::word_of;
+  using Base::agent, Base::cu, Base::on_gpu, Base::every, Base::word_of;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::variant;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
