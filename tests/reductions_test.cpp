@@ -161,12 +161,15 @@ TEST_CASE("the reductions keep the ends of the programs that were made to catch 
 
 TEST_CASE("each reduction makes some program's states fewer") {
   const Program program = program_of("mp-agent");
-  const Subject subject = subject_named("quick-release");
-  const Explored all = explore_with(program, subject, {});
-  for (const auto& [what, reductions] : choices()) {
-    if (what == "all") continue;
-    INFO(what);
-    CHECK(explore_with(program, subject, reductions).states > all.states);
+  const std::vector<std::pair<std::string, std::string>> chosen{{"moves", "quick-release"},
+                                                                {"stubborn", "quick-release"},
+                                                                {"dead", "halcone"},
+                                                                {"at-once", "quick-release"}};
+  for (const auto& [reduction, system] : chosen) {
+    INFO(reduction << " on " << system);
+    const Subject subject = subject_named(system);
+    const Reductions without = reductions_without(std::vector{reduction});
+    CHECK(explore_with(program, subject, without).states > explore_with(program, subject, {}).states);
   }
 }
 
