@@ -60,7 +60,8 @@ const SystemClaims& claims_of(const SystemEntry& entry) {
 std::string system_in(const fs::path& header) {
   std::ifstream file(header);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  static const std::regex info(R"(struct Info\s*(?::[^{]*)?\{\s*static constexpr std::string_view name = "([^"]+)\";)");
+  static const std::regex info(
+      R"(struct Info\s*(?::[^{]*)?\{\s*static constexpr std::string_view name = "([^"]+)\";)");
   std::smatch found;
   if (std::regex_search(text, found, info)) return found[1];
   INFO(header.string());
