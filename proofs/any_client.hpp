@@ -1,10 +1,14 @@
 // A memory system with a client that may do anything the port admits: at any moment any idle thread asks for
 // any operation, at any place, with any operands, order, scope and function, or ends. Values are words of
 // any content, those in memory at the start among them.
+//
+// What it may begin, a program need not: a real thread may wait at a barrier, or for a kernel to end. What it
+// may always do is to take an answer.
 #pragma once
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "spec/kernel/rules.hpp"
@@ -28,6 +32,10 @@ class AnyClient {
   AnyClient(K kind, Machine<K> machine, std::uint64_t fault_bits, int variant)
       : k_(std::move(kind)), machine_(std::move(machine)), fault_bits_(fault_bits), variant_(variant) {}
 
+  // Whether a rule is the client's, and whether it begins something.
+  static bool is_of_client(const Rule& rule) { return rule.unit == client; }
+  static bool begins(const Rule& rule) { return is_of_client(rule) && rule.name != takes; }
+
   [[nodiscard]] const K& kind() const { return k_; }
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
 
@@ -48,7 +56,7 @@ class AnyClient {
       const auto& port = s.memory.port(t);
       return !port.pending && !port.done && !port.ended;
     };
-    list.rule({.name = "asks for anything", .unit = "thread"}, over(threads), idle, [](State& s, ThreadIx t) {
+    list.rule({.name = "asks for anything", .unit = client}, over(threads), idle, [](State& s, ThreadIx t) {
       auto& port = s.memory.port(t);
       K::make_anything(port.request, "asked");
       // A load releases nothing (semantics of the port: an sc load is an acquire).
@@ -57,13 +65,13 @@ class AnyClient {
       port.pending = true;
     });
     list.rule(
-        {.name = "takes its completion", .unit = "thread"}, over(threads),
+        {.name = takes, .unit = client}, over(threads),
         [](const State& s, ThreadIx t) { return s.memory.port(t).done; },
         [](State& s, ThreadIx t) {
           s.memory.port(t).done = false;
           s.memory.port(t).result = typename K::Value(0);
         });
-    list.rule({.name = "ends", .unit = "thread"}, over(threads), idle,
+    list.rule({.name = "ends", .unit = client}, over(threads), idle,
               [](State& s, ThreadIx t) { s.memory.port(t).ended = true; });
     RuleList<K, MemoryState> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
@@ -71,6 +79,9 @@ class AnyClient {
   }
 
  private:
+  static constexpr std::string_view client = "thread";
+  static constexpr std::string_view takes = "takes its completion";
+
   K k_;
   Machine<K> machine_;
   std::uint64_t fault_bits_;

@@ -2,8 +2,11 @@
 //
 // The client is any (any_client.hpp). Two states, one behind and one ahead, have every field in common but
 // those that may differ. Where keeps_up(behind, ahead) holds, and the claims' own lemmas of both,
-//   follows   whatever rule fires behind, ahead fires one over the same members, or none, and keeps up
-//   ends      where a fair rule is enabled ahead, one is enabled behind
+//   follows   whatever rule of the memory system fires behind, ahead fires one over the same members, or
+//   none,
+//             and keeps up; what a thread does behind it does ahead
+//   ends      where a fair rule is enabled ahead, one is enabled behind, and not only one with which a thread
+//             would begin something: that it may do so is not known of a program
 //   shows     final values are the same; where no fair rule is enabled behind, both are proper ends or
 //   neither
 // and a rule that is taken at once leads from any state to one that keeps up with it.
@@ -65,6 +68,7 @@ class ReadClaims {
 
   void read() {
     for (const auto& claim : at_once_.values()) check_named(claim);
+    for (const std::string_view field : Claims<K>::differ) check_differs(field);
     const auto& rules = rules_.values();
     for (std::size_t n = 0; n < rules.size(); ++n) {
       if (!visitor_.wants_rule(n)) continue;
@@ -73,7 +77,7 @@ class ReadClaims {
         follows(rules[n]);
         if (rules[n].rule.fairness == Fairness::fair) ends(rules[n]);
         for (const auto& claim : at_once_.values()) {
-          if (claim.rule == rules[n].rule.name) leads(rules[n], claim);
+          if (is_of(claim, rules[n])) leads(rules[n], claim);
         }
       } catch (const Unreadable& why) {
         throw BadInput(
@@ -103,13 +107,30 @@ class ReadClaims {
     Bound ahead{true};
   };
 
+  static bool is_of(const AtOnceValue<SymbolicErased>& claim, const RuleOf& rule) {
+    return rule.rule.name == claim.rule && same_parameters(rule.parameters, claim.parameters);
+  }
   void check_named(const AtOnceValue<SymbolicErased>& claim) const {
     const auto& rules = rules_.values();
-    const bool known = std::any_of(rules.begin(), rules.end(), [&](const RuleOf& rule) {
-      return rule.rule.name == claim.rule && same_parameters(rule.parameters, claim.parameters);
-    });
+    const bool known =
+        std::any_of(rules.begin(), rules.end(), [&](const RuleOf& rule) { return is_of(claim, rule); });
     if (!known)
       throw BadInput(fmt::format("a claim names \"{}\", which is no rule over those members", claim.rule));
+  }
+
+  // What a thread sees of the port, and so its registers, has to be the same in both states.
+  void check_differs(std::string_view field) const {
+    if (field == "port" || field.starts_with("port."))
+      throw BadInput(fmt::format("a claim lets \"{}\" differ, which threads see", field));
+    const std::string name = fmt::format("memory.{}", field);
+    Bound bound(true);
+    std::vector<Term> touched;
+    lemmas_of(bound.state, touched);
+    touched.push_back(keeps_up(bound.memory(), bound.memory()));
+    const auto& cells = bound.store.cells();
+    const bool known = std::any_of(cells.begin(), cells.end(),
+                                   [&](const auto& cell) { return cell.first.starts_with(name); });
+    if (!known) throw BadInput(fmt::format("a claim lets \"{}\" differ, which it never looks at", field));
   }
 
   [[nodiscard]] Term keeps_up(const MemoryState& behind, const MemoryState& ahead) const {
@@ -193,7 +214,8 @@ class ReadClaims {
     claim.given = before(two);
     claim.given.push_back(holds(rule, two.behind, members));
     fire(rule, two.behind, members);
-    claim.goal = kept_up(two.behind, two.ahead);
+    claim.goal =
+        System::is_of_client(rule.rule) ? Session::current().truth(false) : kept_up(two.behind, two.ahead);
     // Each answer is a firing on a state of its own, of the same variables.
     std::vector<std::unique_ptr<Bound>> answers;
     const auto answer = [&](const RuleOf& other) {
@@ -204,17 +226,19 @@ class ReadClaims {
     };
     answer(rule);
     for (const RuleOf& other : rules_.values()) {
-      if (&other != &rule && same_parameters(other.parameters, rule.parameters)) answer(other);
+      if (&other != &rule && !System::is_of_client(rule.rule) && !System::is_of_client(other.rule) &&
+          same_parameters(other.parameters, rule.parameters))
+        answer(other);
     }
     claim.stores = {{"behind", &two.behind.store}, {"ahead", &answers.front()->store}};
     visitor_.claim(claim);
   }
 
-  // Some fair rule is enabled.
+  // Some fair rule is enabled, whatever the program is.
   [[nodiscard]] Term goes_on(const Bound& bound) const {
     Term any = Session::current().truth(false);
     for (const RuleOf& rule : rules_.values()) {
-      if (rule.rule.fairness != Fairness::fair) continue;
+      if (rule.rule.fairness != Fairness::fair || System::begins(rule.rule)) continue;
       Members members;
       each_instance(rule, members, [&] { any = either(any, holds(rule, bound, members)); });
     }

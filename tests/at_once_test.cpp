@@ -1,6 +1,7 @@
 // What is claimed beside a protocol holds of it, and a claim that does not hold is refuted or refused.
 #include "proofs/at_once.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -65,6 +66,11 @@ struct Misspelt : quick_release::Claims<K> {
   }
 };
 
+template <class K>
+struct SeenByThreads : quick_release::Claims<K> {
+  static constexpr std::array<std::string_view, 1> differ{"port.result"};
+};
+
 }  // namespace wrongly_claimed
 
 TEST_CASE("what is claimed beside a protocol is proved, at every variant", "[prove]") {
@@ -98,4 +104,9 @@ TEST_CASE("a claim of too much is refuted with the rule that shows it", "[prove]
 TEST_CASE("a claim about a rule that there is not is refused by its name", "[prove]") {
   CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, wrongly_claimed::Misspelt>({}), quickly()),
                     Catch::Contains("\"invalidation reaches rL0\", which is no rule over those members"));
+}
+
+TEST_CASE("a claim that lets differ what threads see is refused", "[prove]") {
+  CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, wrongly_claimed::SeenByThreads>({}), quickly()),
+                    Catch::Contains("\"port.result\" differ, which threads see"));
 }
