@@ -77,7 +77,11 @@ class ReadClaims {
         follows(rules[n]);
         if (rules[n].rule.fairness == Fairness::fair) ends(rules[n]);
         for (const auto& claim : at_once_.values()) {
-          if (is_of(claim, rules[n])) leads(rules[n], claim);
+          if (claim.why == WhyAtOnce::commutes) {
+            commutes(rule_of(claim), claim, rules[n]);
+          } else if (is_of(claim, rules[n])) {
+            leads(rules[n], claim);
+          }
         }
       } catch (const Unreadable& why) {
         throw BadInput(
@@ -110,12 +114,21 @@ class ReadClaims {
   static bool is_of(const AtOnceValue<SymbolicErased>& claim, const RuleOf& rule) {
     return rule.rule.name == claim.rule && same_parameters(rule.parameters, claim.parameters);
   }
-  void check_named(const AtOnceValue<SymbolicErased>& claim) const {
+  [[nodiscard]] const RuleOf& rule_of(const AtOnceValue<SymbolicErased>& claim) const {
     const auto& rules = rules_.values();
-    const bool known =
-        std::any_of(rules.begin(), rules.end(), [&](const RuleOf& rule) { return is_of(claim, rule); });
-    if (!known)
+    const auto found =
+        std::find_if(rules.begin(), rules.end(), [&](const RuleOf& rule) { return is_of(claim, rule); });
+    if (found == rules.end())
       throw BadInput(fmt::format("a claim names \"{}\", which is no rule over those members", claim.rule));
+    return *found;
+  }
+  // Where a state has no enabled fair rule, nothing that commutes may be left to take.
+  void check_named(const AtOnceValue<SymbolicErased>& claim) const {
+    const RuleOf& rule = rule_of(claim);
+    if (System::is_of_client(rule.rule))
+      throw BadInput(fmt::format("a claim names \"{}\", which is a thread's", claim.rule));
+    if (claim.why == WhyAtOnce::commutes && rule.rule.fairness != Fairness::fair)
+      throw BadInput(fmt::format("\"{}\" is claimed to commute, and is not fair", claim.rule));
   }
 
   // What a thread sees of the port, and so its registers, has to be the same in both states.
@@ -306,6 +319,47 @@ class ReadClaims {
     claim.goal = both(rest, keeps_up(behind.memory(), ahead.memory()));
     claim.stores = {{"behind", &behind.store}, {"ahead", &ahead.store}};
     visitor_.claim(claim);
+  }
+  // Another rule, or the same of other members, before it or after it.
+  void commutes(const RuleOf& rule, const AtOnceValue<SymbolicErased>& at_once, const RuleOf& other) {
+    Bound after(false);   // the other comes after it
+    Bound before(false);  // the other comes before it
+    ReadClaim claim = claim_of(other, fmt::format("may as well come after \"{}\"", rule.rule.name));
+    const Members own = variables(rule, claim.parameters);
+    const Members others = variables(other, claim.parameters);
+    lemmas_of(after.state, claim.given);
+    claim.given.push_back(holds(rule, after, own));
+    claim.given.push_back(holds(other, after, others));
+    claim.given.push_back(at_once.where(&after.memory(), own.data()));
+    if (&rule == &other) {
+      Term same = Session::current().truth(true);
+      for (std::size_t i = 0; i < own.size(); ++i) same = both(same, equal(own[i], others[i]));
+      claim.given.push_back(negation(same));
+    }
+    fire(rule, after, own);
+    claim.goal = holds(other, after, others);
+    fire(other, after, others);
+    fire(other, before, others);
+    claim.goal = both(claim.goal, holds(rule, before, own));
+    claim.goal = both(claim.goal, at_once.where(&before.memory(), own.data()));
+    fire(rule, before, own);
+    claim.goal =
+        both(claim.goal, both(same_but_for_claims(before, after), keeps_up(before.memory(), after.memory())));
+    claim.stores = {{"before", &before.store}, {"after", &after.store}};
+    visitor_.claim(claim);
+  }
+  static Term same_but_for_claims(Bound& a, Bound& b) {
+    Term all = Session::current().truth(true);
+    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      for (const auto& [name, cell] : from->store.cells()) {
+        if (may_differ(name) || (from == &b && a.store.cells().contains(name))) continue;
+        const Cell& other =
+            to->store.cell(name, cell->indices, cell->values, Session::current().truth(false));
+        Arguments arguments;
+        same_rows(*cell, other, arguments, all);
+      }
+    }
+    return all;
   }
   static bool may_differ(const std::string& name) {
     const Bound apart(true);

@@ -71,6 +71,35 @@ struct SeenByThreads : quick_release::Claims<K> {
   static constexpr std::array<std::string_view, 1> differ{"port.result"};
 };
 
+// Every store, also where somebody else uses the block.
+template <class K>
+struct TooSoon : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Bool, typename Base::State, typename Base::ThreadIx;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.commutes("store enters wL1", over(threads), [](const State&, ThreadIx) { return Bool(true); });
+  }
+};
+
+template <class K>
+struct OfAnOptionalRule : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Block, typename Base::Bool, typename Base::Cu, typename Base::State;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.commutes("rL1 replaces a block", over(cus, blocks),
+                  [](const State&, Cu, Block) { return Bool(true); });
+  }
+};
+
+template <class K>
+struct OfAThread : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Bool, typename Base::State, typename Base::ThreadIx;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.commutes("takes its completion", over(threads), [](const State&, ThreadIx) { return Bool(true); });
+  }
+};
+
 }  // namespace wrongly_claimed
 
 TEST_CASE("what is claimed beside a protocol is proved, at every variant", "[prove]") {
@@ -99,6 +128,28 @@ TEST_CASE("a claim of too much is refuted with the rule that shows it", "[prove]
     CHECK(o.rule == "invalidation reaches rL1");
     CHECK(o.counterexample);
   }
+}
+
+TEST_CASE("a rule that does not commute is refuted with what may happen before it", "[prove]") {
+  const ProofResult result =
+      prove(*build_claims<quick_release::Info, wrongly_claimed::TooSoon>({}), quickly());
+  CHECK(result.count(ProofStatus::refuted) > 0);
+  bool by_eviction = false;
+  for (const Obligation& o : result.obligations) {
+    if (o.status != ProofStatus::refuted) continue;
+    CHECK(o.lemma == "may as well come after \"store enters wL1\"");
+    CHECK(o.counterexample);
+    by_eviction = by_eviction || o.rule == "wL1 replaces a block";
+  }
+  CHECK(by_eviction);
+}
+
+TEST_CASE("only fair rules of the memory system are claimed to commute", "[prove]") {
+  using namespace wrongly_claimed;
+  CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, OfAnOptionalRule>({}), quickly()),
+                    Catch::Contains("\"rL1 replaces a block\" is claimed to commute, and is not fair"));
+  CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, OfAThread>({}), quickly()),
+                    Catch::Contains("\"takes its completion\", which is a thread's"));
 }
 
 TEST_CASE("a claim about a rule that there is not is refused by its name", "[prove]") {

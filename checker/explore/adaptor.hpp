@@ -21,6 +21,7 @@
 
 #include "checker/explore/model.hpp"
 #include "checker/explore/rule_engine.hpp"
+#include "checker/footprint/terms.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/reflect.hpp"
 #include "spec/kernel/rules.hpp"
@@ -98,9 +99,7 @@ class CompiledModel : public Base, private PlainStates {
     engine_.reduce(std::move(stubborn), std::move(dead));
   }
   // From now on takes rules at once where it is claimed that nobody can tell.
-  void take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims, const Keeper::Kept& kept) {
-    engine_.take_at_once(claims, kept);
-  }
+  void take_at_once(const RuleEngine::Claims& claims) { engine_.take_at_once(claims); }
   void check_footprints(bool check) { engine_.check_footprints(check); }
   // A state that a run starts from, of a system that has one.
   [[nodiscard]] std::unique_ptr<State> first_state() const {

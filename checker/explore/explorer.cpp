@@ -192,6 +192,10 @@ class Search {
       bad_.verdict = Verdict::interrupted;
       return true;
     }
+    if (shards_ == 1 && options_.state_limit != 0 && workers_[0]->visited.size() > options_.state_limit) {
+      bad_.verdict = Verdict::out_of_memory;
+      return true;
+    }
     if (++rounds_ % (shards_ == 1 ? 64 : 1) != 0) return false;
     const Progress now = progress();
     if (options_.memory_limit != 0 && now.memory > options_.memory_limit) {

@@ -10,6 +10,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "checker/footprint/dead.hpp"
+#include "checker/footprint/stubborn.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -35,6 +38,12 @@ std::vector<std::array<std::uint8_t, max_parameters>> combinations(
 }
 
 }  // namespace
+
+// What derived reductions need room for.
+struct RuleEngine::Room {
+  footprint::StubbornSets::Room stubborn;
+  footprint::DeadFields::Room dead;
+};
 
 // Steps as people read them: after each, what it changed.
 struct RuleEngine::Narration {
@@ -279,9 +288,8 @@ std::vector<bool> RuleEngine::fair_instances() const {
   return fair;
 }
 
-void RuleEngine::take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims,
-                              const Keeper::Kept& kept) {
-  for (const AtOnceValue<ConcreteErased>& claim : claims) {
+void RuleEngine::take_at_once(const Claims& claims) {
+  for (const AtOnceValue<ConcreteErased>& claim : claims.at_once) {
     const auto named = [&](const RuleOf& rule) {
       return rule.rule.name == claim.rule &&
              std::equal(rule.parameters.begin(), rule.parameters.end(), claim.parameters.begin(),
@@ -294,7 +302,9 @@ void RuleEngine::take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& cl
           fmt::format("a claim names '{}', which is no rule over those members", claim.rule));
     claims_.push_back({static_cast<std::size_t>(at - lists_.rules.begin()), claim.where});
   }
-  lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
+  lemmas_ = claims.lemmas;
+  for (const Keeper::Kept& kept : claims.kept)
+    lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
 }
 
 void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
@@ -326,6 +336,14 @@ int RuleEngine::take_moves(void* state, Successors& out, Narration* narration) c
   return fired;
 }
 
+// Rules keep the claims' lemmas. To reset dead fields is no rule: after it they are asked.
+bool RuleEngine::lemmas_hold(const void* state) const {
+  constexpr Members none{};
+  return dead_ == nullptr || std::all_of(lemmas_.begin(), lemmas_.end(), [&](const auto& lemma) {
+           return lemma.predicate(state, none.data());
+         });
+}
+
 // Likewise what is claimed to be something that nobody can tell.
 int RuleEngine::take_claimed(void* state, Successors& out, Narration* narration) const {
   int fired = 0;
@@ -337,7 +355,7 @@ int RuleEngine::take_claimed(void* state, Successors& out, Narration* narration)
       out.acting = {static_cast<std::uint32_t>(claim.rule), Acting::none};
       const std::uint8_t* const members = members_[*at].data();
       if (at != enabled && !rule.guard(state, members)) continue;
-      if (!claim.where(state, members)) continue;
+      if (!claim.where(state, members) || !lemmas_hold(state)) continue;
       fire(*at, state, out, narration);
       ++fired;
     }

@@ -15,13 +15,16 @@
 #include <vector>
 
 #include "checker/explore/model.hpp"
-#include "checker/footprint/dead.hpp"
-#include "checker/footprint/stubborn.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/rules.hpp"
 
 namespace lockstep {
+
+namespace footprint {
+class DeadFields;
+class StubbornSets;
+}  // namespace footprint
 
 // What the engine asks of the plain struct that rules act on.
 class PlainStates {
@@ -79,9 +82,15 @@ class RuleEngine {
     stubborn_ = std::move(stubborn);
     dead_ = std::move(dead);
   }
-  // From now on takes rules at once where it is claimed that nobody can tell; `kept` is what the claims'
-  // closures refer to. Throws std::logic_error where one names no rule of the system.
-  void take_at_once(const std::vector<AtOnceValue<ConcreteErased>>& claims, const Keeper::Kept& kept);
+  // What may be taken at once, and the lemmas that this rests on; `kept` is what their closures refer to.
+  struct Claims {
+    std::vector<AtOnceValue<ConcreteErased>> at_once;
+    std::vector<InvariantValue<ConcreteErased>> lemmas;
+    std::vector<Keeper::Kept> kept;
+  };
+  // From now on takes rules at once where it is claimed that nobody can tell. Throws std::logic_error where
+  // a claim names no rule of the system.
+  void take_at_once(const Claims& claims);
   // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
   void check_footprints(bool check) { checks_footprints_ = check; }
   [[nodiscard]] std::vector<bool> fair_instances() const;
@@ -94,11 +103,7 @@ class RuleEngine {
  private:
   using Members = std::array<std::uint8_t, max_parameters>;
   struct Narration;
-  // What derived reductions need room for.
-  struct Room {
-    footprint::StubbornSets::Room stubborn;
-    footprint::DeadFields::Room dead;
-  };
+  struct Room;
 
   // The instances of one rule: `count` from `first` on.
   struct Range {
@@ -131,6 +136,7 @@ class RuleEngine {
   void settle(void* state, Successors& out, Narration* narration) const;
   int take_moves(void* state, Successors& out, Narration* narration) const;
   int take_claimed(void* state, Successors& out, Narration* narration) const;
+  [[nodiscard]] bool lemmas_hold(const void* state) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
@@ -158,7 +164,8 @@ class RuleEngine {
     std::size_t rule = 0;
     ErasedGuard<ConcreteErased> where;
   };
-  std::vector<Claim> claims_;  // what is taken at once
+  std::vector<Claim> claims_;                           // what is taken at once
+  std::vector<InvariantValue<ConcreteErased>> lemmas_;  // of the claims
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -103,6 +104,10 @@ class Grounder {
   };
 
   Terms& terms() { return out_.terms_; }
+  const std::vector<Location>& reads_of(TermId id) {
+    out_.note_reads();
+    return out_.reads_of(id);
+  }
 
   // ---- the run -------------------------------------------------------------------------------------------
 
@@ -597,7 +602,7 @@ class Grounder {
   void note_entries(std::vector<TermId>& atoms) {
     std::set<Location> heads;
     for (const TermId atom : atoms) {
-      for (const Location l : out_.reads_of(atom)) {
+      for (const Location l : reads_of(atom)) {
         if (out_.is_queue(l) && out_.aspect(l) == Footprints::head) heads.insert(l - Footprints::head);
       }
     }
@@ -663,7 +668,7 @@ class Grounder {
     std::vector<TermId> atoms;
     terms().conjuncts(condition, atoms);
     for (const TermId atom : atoms) {
-      const std::vector<Location> reads = out_.reads_of(atom);
+      const std::vector<Location> reads = reads_of(atom);
       if (std::any_of(reads.begin(), reads.end(), [&](Location l) { return written_.contains(l); })) {
         judged.others.insert(judged.others.end(), reads.begin(), reads.end());
       } else {
@@ -693,7 +698,7 @@ class Grounder {
       read.of_condition = true;
       read.conditions = a.conditions;
       std::erase(read.conditions, atom);
-      for (const Location l : out_.reads_of(atom)) {
+      for (const Location l : reads_of(atom)) {
         read.location = l;
         add(read);
       }
@@ -731,7 +736,7 @@ class Grounder {
     }
     for (const TermId condition : a.conditions) {
       if (std::binary_search(known->conditions.begin(), known->conditions.end(), condition)) continue;
-      for (const Location l : out_.reads_of(condition)) {
+      for (const Location l : reads_of(condition)) {
         if (a.kind != AccessKind::read &&
             std::find(known->sources.begin(), known->sources.end(), l) == known->sources.end())
           known->sources.push_back(l);
@@ -741,7 +746,7 @@ class Grounder {
   void note_reads(TermId value) {
     Access read;
     read.conditions = here();
-    for (const Location l : out_.reads_of(value)) {
+    for (const Location l : reads_of(value)) {
       read.location = l;
       add(read);
     }
@@ -758,7 +763,7 @@ class Grounder {
                          const std::vector<std::pair<std::string, TermId>>& row = {}) {
     std::vector<Location> sources;
     for (const auto& [name, value] : row) {
-      const std::vector<Location> of_value = out_.reads_of(value);
+      const std::vector<Location> of_value = reads_of(value);
       sources.insert(sources.end(), of_value.begin(), of_value.end());
     }
     for (const Ground& g : ground(path, path.size(), environment)) {
@@ -809,7 +814,7 @@ class Grounder {
           under(g.condition, [&] {
             const Location l = location(g.path, false);
             note_reads(value);
-            change(AccessKind::write, l, value, {}, out_.reads_of(value));
+            change(AccessKind::write, l, value, {}, reads_of(value));
             pending_.push_back(l);
           });
         }
@@ -887,49 +892,55 @@ Footprints::Footprints(const recorded::WholeDescription& whole, std::vector<Plac
   proper_end_ = whole.proper_end ? grounder.read_claim(whole.proper_end) : terms_.constant(1);
   grounder.note_places();
   grounder.note_counters();
+  note_reads();
 }
 
-std::vector<Location> Footprints::reads_of(TermId id) const {
-  std::set<Location> reads;
-  std::set<TermId> seen;
-  std::vector<TermId> stack{id};
-  while (!stack.empty()) {
-    const TermId at = stack.back();
-    stack.pop_back();
-    if (!seen.insert(at).second) continue;
-    const Term& t = terms_[at];
+// The parts of a term come before it.
+void Footprints::note_reads() {
+  while (reads_.size() < terms_.size()) {
+    const Term& t = terms_[static_cast<TermId>(reads_.size())];
+    std::vector<Location> reads;
+    const auto join = [&](TermId part) {
+      std::vector<Location> both;
+      std::set_union(reads.begin(), reads.end(), reads_[part].begin(), reads_[part].end(),
+                     std::back_inserter(both));
+      reads = std::move(both);
+    };
     switch (t.op) {
       case TermOp::constant:
         break;
       case TermOp::scalar:
-        reads.insert(t.location);
+        reads = {t.location};
         break;
       case TermOp::empty:
-        reads.insert(static_cast<Location>(t.location + empty));
+        reads = {static_cast<Location>(t.location + empty)};
         break;
       case TermOp::full:
-        reads.insert(static_cast<Location>(t.location + full));
+        reads = {static_cast<Location>(t.location + full)};
         break;
       case TermOp::head:
-        reads.insert(static_cast<Location>(t.location + head));
+        reads = {static_cast<Location>(t.location + head)};
         break;
       case TermOp::slot:
       case TermOp::lacks_slot:
-        reads.insert(static_cast<Location>(t.location + content));
+        reads = {static_cast<Location>(t.location + content)};
         break;
       case TermOp::select:
-        stack.insert(stack.end(), {t.a, t.b, t.c});
+        join(t.a);
+        join(t.b);
+        join(t.c);
         break;
       case TermOp::not_:
       case TermOp::contains:
-        stack.push_back(t.a);
+        join(t.a);
         break;
       default:
-        stack.insert(stack.end(), {t.a, t.b});
+        join(t.a);
+        join(t.b);
         break;
     }
+    reads_.push_back(std::move(reads));
   }
-  return {reads.begin(), reads.end()};
 }
 
 std::string Footprints::difference(std::uint32_t instance, bool enabled, const std::byte* before,

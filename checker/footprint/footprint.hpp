@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -82,8 +83,8 @@ class Footprints {
   // Where the scalar of a place is accessed, of a queue's its first location; `nowhere` where no rule does.
   [[nodiscard]] Location location_of(std::uint32_t place) const { return location_of_[place]; }
 
-  // What a term's value rests on.
-  [[nodiscard]] std::vector<Location> reads_of(TermId term) const;
+  // What a term's value rests on, in order.
+  [[nodiscard]] const std::vector<Location>& reads_of(TermId term) const { return reads_[term]; }
   // Aspects of a queue, next to each other: whether it is empty, whether it is full, its head, its entries.
   enum Aspect : std::uint8_t { empty, full, head, content };
   static constexpr std::size_t aspects = 4;
@@ -105,7 +106,11 @@ class Footprints {
 
  private:
   friend class Grounder;
+  // Of all terms so far.
+  void note_reads();
+
   Terms terms_;
+  std::deque<std::vector<Location>> reads_;  // by term
   std::vector<Case> cases_;
   std::vector<std::uint32_t> first_case_{0};
   std::vector<TermId> assertions_;

@@ -8,12 +8,29 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <stdexcept>
 
 namespace lockstep::footprint {
 
 namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
+
+// An answer as it is kept: the instances in the set by then, the signal, its truth.
+constexpr std::size_t most_counted = 255;
+constexpr std::uint32_t most_signals = 1U << 23U;
+std::uint32_t answer_of(std::size_t instances, std::uint32_t signal, std::uint32_t truth) {
+  return static_cast<std::uint32_t>(std::min(instances, most_counted)) << 24U | signal << 1U | truth;
+}
+std::uint32_t instances_in(std::uint32_t answer) {
+  return answer >> 24U;
+}
+std::uint32_t signal_in(std::uint32_t answer) {
+  return (answer >> 1U) & (most_signals - 1);
+}
+std::uint32_t truth_in(std::uint32_t answer) {
+  return answer & 1U;
+}
 
 bool changes_queue(AccessKind kind) {
   return kind == AccessKind::push || kind == AccessKind::pop;
@@ -208,57 +225,8 @@ StubbornSets::StubbornSets(std::shared_ptr<const Footprints> footprints, std::ve
     breakers.insert(breakers.end(), of_claim.begin(), of_claim.end());
   }
   pack_sets(breakers);
-  for (const TermId term : atoms_) questions_.push_back(question_of(term));
-}
-
-StubbornSets::Question StubbornSets::question_of(TermId id) const {
-  using Kind = Question::Kind;
-  const Terms& terms = footprints_->terms();
-  const Term& t = terms[id];
-  const auto of_byte = [&](std::uint32_t place, Kind kind, std::int64_t number) {
-    const Place& at = terms.places()[place];
-    if (at.bytes != 1 || at.is_signed || number < 0 || number > 255) return Question{};
-    return Question{static_cast<std::uint32_t>(at.offset), kind, static_cast<std::uint8_t>(number)};
-  };
-  const auto reads_one = [](TermOp op) {
-    return op == TermOp::scalar || op == TermOp::head || op == TermOp::slot;
-  };
-  switch (t.op) {
-    case TermOp::scalar:
-    case TermOp::head:
-    case TermOp::slot:
-      return of_byte(t.place, Kind::is_not, 0);
-    case TermOp::empty:
-      return of_byte(t.place, Kind::is, 0);
-    case TermOp::full:
-      return of_byte(t.place, Kind::not_below, t.extent);
-    case TermOp::equal:
-    case TermOp::not_equal:
-      if (!reads_one(terms[t.a].op) || !terms.is_constant(t.b)) return {};
-      return of_byte(terms[t.a].place, t.op == TermOp::equal ? Kind::is : Kind::is_not, terms[t.b].value);
-    case TermOp::not_: {
-      Question asked = question_of(t.a);
-      switch (asked.kind) {
-        case Kind::is:
-          asked.kind = Kind::is_not;
-          break;
-        case Kind::is_not:
-          asked.kind = Kind::is;
-          break;
-        case Kind::below:
-          asked.kind = Kind::not_below;
-          break;
-        case Kind::not_below:
-          asked.kind = Kind::below;
-          break;
-        case Kind::term:
-          break;
-      }
-      return asked;
-    }
-    default:
-      return {};
-  }
+  note_truths();
+  if (truths_->size() > most_signals) throw std::length_error("more conditions than are numbered");
 }
 
 // Queues whose heads are looked at where nothing says that they hold something.
@@ -358,6 +326,31 @@ void StubbornSets::pack_sets(const std::vector<NodeId>& breakers) {
   add_to(watched_.data(), breakers);
 }
 
+// Of the atoms that a set may ask: those of what may happen.
+void StubbornSets::note_truths() {
+  std::vector<bool> used(atoms_.size(), false);
+  const auto use = [&](const std::vector<AtomId>& atoms) {
+    for (const AtomId a : atoms) used[a] = true;
+  };
+  for (NodeId n = 0; n < nodes_.size(); ++n) {
+    if (live_[n]) use(nodes_[n].atoms);
+  }
+  for (std::uint32_t c = 0; c < guards_.size(); ++c) {
+    if (!live_[c]) continue;
+    for (const ClassifiedAccess& access : accesses_[c]) use(access.conditions);
+  }
+  std::vector<TermId> asked;
+  signal_of_.assign(atoms_.size(), 0);
+  for (AtomId a = 0; a < atoms_.size(); ++a) {
+    if (used[a]) asked.push_back(atoms_[a]);
+  }
+  truths_ = std::make_unique<const Truths>(footprints_->terms(), asked);
+  std::size_t next = 0;
+  for (AtomId a = 0; a < atoms_.size(); ++a) {
+    if (used[a]) signal_of_[a] = truths_->signal(next++);
+  }
+}
+
 void StubbornSets::note_accessors() {
   const auto& cases = footprints_->cases();
   for (std::uint32_t c = 0; c < cases.size(); ++c) {
@@ -402,27 +395,6 @@ std::uint32_t StubbornSets::conflicts_of(const Access& access) {
   return id;
 }
 
-bool StubbornSets::holds(AtomId atom, const std::byte* state, Room& room) const {
-  using Kind = Question::Kind;
-  const Question& asked = questions_[atom];
-  const auto byte = std::to_integer<std::uint8_t>(state[asked.offset]);
-  switch (asked.kind) {
-    case Kind::is:
-      return byte == asked.number;
-    case Kind::is_not:
-      return byte != asked.number;
-    case Kind::below:
-      return byte < asked.number;
-    case Kind::not_below:
-      return byte >= asked.number;
-    case Kind::term:
-      break;
-  }
-  std::int8_t& truth = room.truths[atom];
-  if (truth < 0) truth = footprints_->terms().evaluate(atoms_[atom], state) != 0 ? 1 : 0;
-  return truth != 0;
-}
-
 void StubbornSets::add(const std::uint64_t* nodes, Room& room) const {
   for (std::size_t w = 0; w < words_; ++w) {
     const std::uint64_t fresh = nodes[w] & ~room.members[w];
@@ -433,17 +405,17 @@ void StubbornSets::add(const std::uint64_t* nodes, Room& room) const {
   }
 }
 
-bool StubbornSets::ask(AtomId atom, const std::byte* state, Room& room) const {
-  const bool truth = holds(atom, state, room);
+bool StubbornSets::ask(AtomId atom, Room& room) const {
+  const Truths::Signal signal = signal_of_[atom];
+  const std::uint8_t truth = room.of_atoms.truths[signal];
   if (room.asked[atom] != room.now) {
     room.asked[atom] = room.now;
-    room.answers.push_back(
-        {atom, static_cast<std::uint32_t>(room.enabled.size()), {truth ? 1U : 0U, Room::unknown}});
+    room.answers.push_back(answer_of(room.enabled.size(), signal, truth));
   }
-  return truth;
+  return truth != 0;
 }
 
-bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const {
+bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) const {
   ++room.now;
   std::fill(room.members.begin(), room.members.end(), 0U);
   room.waiting.clear();
@@ -456,7 +428,7 @@ bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t
     if (room.enabled.size() >= limit) return false;
     add(&disabling_[of_case * words_], room);
     for (const ClassifiedAccess& access : accesses_[of_case]) {
-      const auto lacks = [&](AtomId a) { return !ask(a, state, room); };
+      const auto lacks = [&](AtomId a) { return !ask(a, room); };
       const auto lacking = std::find_if(access.conditions.begin(), access.conditions.end(), lacks);
       if (lacking == access.conditions.end()) {
         add(&conflicting_[access.conflicts * words_], room);
@@ -479,7 +451,7 @@ bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t
     AtomId least = none;
     int cost = std::numeric_limits<int>::max();
     for (const AtomId a : node.atoms) {
-      if (ask(a, state, room)) continue;
+      if (ask(a, room)) continue;
       const std::uint64_t* const enabling = &enabling_[a * words_];
       int fresh = 0;
       for (std::size_t v = 0; v < words_; ++v) fresh += std::popcount(enabling[v] & ~room.members[v]);
@@ -500,45 +472,105 @@ bool StubbornSets::build(std::uint32_t seed, const std::byte* state, std::size_t
 
 // Adds what was just asked to the tree of the seed.
 void StubbornSets::remember(std::uint32_t seed, bool whole, Room& room) const {
-  constexpr std::size_t most = std::size_t{1} << 22U;  // questions; 64 MiB
-  if (room.questions.size() + room.answers.size() + 1 > most) return;
-  const auto fresh = [&] {
-    room.questions.emplace_back();
-    return static_cast<std::uint32_t>(room.questions.size() - 1);
-  };
-  if (room.roots[seed] == Room::unknown) room.roots[seed] = fresh();
-  std::uint32_t at = room.roots[seed];
-  for (const Room::Question& answer : room.answers) {
-    if (room.questions[at].atom == Room::unknown)
-      room.questions[at] = {answer.atom, answer.enabled, {Room::unknown, Room::unknown}};
-    const std::uint32_t truth = answer.next[0];
-    if (room.questions[at].next[truth] == Room::unknown) {
-      const std::uint32_t child = fresh();
-      room.questions[at].next[truth] = child;
+  constexpr std::size_t most = std::size_t{1} << 24U;  // answers; 64 MiB
+  if (room.given.size() + room.answers.size() > most) return;
+  // The last stretch of an answered path: what is left of the answers, and the set.
+  const auto rest = [&](std::size_t from) {
+    Room::Stretch end{static_cast<std::uint32_t>(room.given.size()),
+                      static_cast<std::uint32_t>(room.answers.size() - from)};
+    room.given.insert(room.given.end(), room.answers.begin() + static_cast<std::ptrdiff_t>(from),
+                      room.answers.end());
+    end.size = static_cast<std::uint32_t>(room.enabled.size());
+    if (whole) {
+      end.next[0] = static_cast<std::uint32_t>(room.kept.size());
+      room.kept.insert(room.kept.end(), room.enabled.begin(), room.enabled.end());
     }
-    at = room.questions[at].next[truth];
+    return end;
+  };
+  const auto add_stretch = [&](const Room::Stretch& stretch) {
+    room.stretches.push_back(stretch);
+    return static_cast<std::uint32_t>(room.stretches.size() - 1);
+  };
+  std::uint32_t at = room.roots[seed];
+  if (at == Room::unknown) {
+    room.roots[seed] = add_stretch(rest(0));
+    return;
   }
-  Room::Question& end = room.questions[at];
-  end.enabled = static_cast<std::uint32_t>(room.enabled.size());
-  if (!whole) return;
-  end.next = {static_cast<std::uint32_t>(room.kept.size()), end.enabled};
-  room.kept.insert(room.kept.end(), room.enabled.begin(), room.enabled.end());
+  for (std::size_t done = 0;;) {
+    Room::Stretch stretch = room.stretches[at];
+    std::uint32_t same = 0;
+    while (same < stretch.count && done < room.answers.size() &&
+           room.given[stretch.first + same] == room.answers[done]) {
+      ++same;
+      ++done;
+    }
+    if (done == room.answers.size()) {
+      // It was given up sooner than this time, or is now: what is known of the longer one stays.
+      if (same == stretch.count && stretch.asks == Room::unknown)
+        room.stretches[at] = [&] {
+          Room::Stretch end = rest(done);
+          end.first = stretch.first;
+          end.count = stretch.count;
+          return end;
+        }();
+      return;
+    }
+    const std::uint32_t answer = room.answers[done];
+    if (same < stretch.count) {
+      // The other answer to a question within the stretch, which ends there.
+      const std::uint32_t other = room.given[stretch.first + same];
+      Room::Stretch before{stretch.first, same, signal_in(other)};
+      before.size = instances_in(other);
+      stretch.first += same + 1;
+      stretch.count -= same + 1;
+      before.next[truth_in(other)] = add_stretch(stretch);
+      before.next[truth_in(answer)] = add_stretch(rest(done + 1));
+      room.stretches[at] = before;
+      return;
+    }
+    if (stretch.asks == Room::unknown) {
+      // It had been given up here.
+      stretch.asks = signal_in(answer);
+      stretch.size = instances_in(answer);
+      stretch.next = {Room::unknown, Room::unknown};
+      stretch.next[truth_in(answer)] = add_stretch(rest(done + 1));
+      room.stretches[at] = stretch;
+      return;
+    }
+    ++done;
+    const std::uint32_t next = stretch.next[truth_in(answer)];
+    if (next == Room::unknown) {
+      stretch.next[truth_in(answer)] = add_stretch(rest(done));
+      room.stretches[at] = stretch;
+      return;
+    }
+    at = next;
+  }
 }
 
-bool StubbornSets::find(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const {
+bool StubbornSets::find(std::uint32_t seed, std::size_t limit, Room& room) const {
+  const std::uint8_t* const truths = room.of_atoms.truths.data();
   for (std::uint32_t at = room.roots[seed]; at != Room::unknown;) {
-    const Room::Question& question = room.questions[at];
-    if (question.enabled >= limit) return false;
-    if (question.atom != Room::unknown) {
-      at = question.next[holds(question.atom, state, room) ? 1 : 0];
+    const Room::Stretch& stretch = room.stretches[at];
+    const std::uint32_t* given = room.given.data() + stretch.first;
+    const std::uint32_t* const end = given + stretch.count;
+    while (given != end && truths[signal_in(*given)] == truth_in(*given)) ++given;
+    if (given != end) {
+      if (instances_in(*given) >= limit) return false;
+      break;
+    }
+    if (stretch.asks != Room::unknown) {
+      at = stretch.next[truths[stretch.asks]];
+      if (at == Room::unknown && stretch.size >= limit) return false;
       continue;
     }
-    if (question.next[0] == Room::unknown) break;
-    const auto first = room.kept.begin() + question.next[0];
-    room.enabled.assign(first, first + question.next[1]);
+    if (stretch.size >= limit) return false;
+    if (stretch.next[0] == Room::unknown) break;
+    const auto first = room.kept.begin() + stretch.next[0];
+    room.enabled.assign(first, first + stretch.size);
     return true;
   }
-  const bool whole = build(seed, state, limit, room);
+  const bool whole = build(seed, limit, room);
   remember(seed, whole, room);
   return whole;
 }
@@ -551,11 +583,12 @@ std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t
     room.chosen.assign(guards_.size(), 0);
     room.asked.assign(atoms_.size(), 0);
     room.roots.assign(guards_.size(), Room::unknown);
-    room.questions.clear();
+    room.stretches.clear();
+    room.given.clear();
     room.kept.clear();
     room.now = 0;
   }
-  room.truths.assign(atoms_.size(), std::int8_t{-1});
+  truths_->evaluate(state, room.of_atoms);
   room.best.assign(enabled.begin(), enabled.end());
   bool reduced = false;
   for (const std::uint32_t instance : enabled) {
@@ -563,12 +596,12 @@ std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t
     std::uint32_t seed = none;
     const auto [first, last] = footprints_->cases_of(instance);
     for (std::uint32_t c = first; c < last && seed == none; ++c) {
-      const auto in_case = [&](AtomId a) { return holds(a, state, room); };
-      if (std::all_of(guards_[c].begin(), guards_[c].end(), in_case)) seed = c;
+      const auto in_case = [&](AtomId a) { return holds(a, room); };
+      if (live_[c] && std::all_of(guards_[c].begin(), guards_[c].end(), in_case)) seed = c;
     }
     // A tree that says otherwise than the rule is a mistake of ours: nothing is left out then.
     if (seed == none) return enabled.size();
-    if (!find(seed, state, room.best.size(), room)) continue;
+    if (!find(seed, room.best.size(), room)) continue;
     room.best = room.enabled;
     reduced = true;
     if (room.best.size() == 1) break;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "checker/footprint/footprint.hpp"
+#include "checker/footprint/truths.hpp"
 
 namespace lockstep::footprint {
 
@@ -36,27 +37,32 @@ class StubbornSets {
   //
   // Building a set asks atoms, one after the other, and which one comes next follows from the answers so far:
   // what was asked is kept as a tree for each seed, so that a set that was built before is found by its
-  // answers.
+  // answers. Stretches of the tree without a branch lie next to each other.
   struct Room {
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
-    struct Question {
-      std::uint32_t atom = unknown;  // unknown where the tree ends
-      std::uint32_t enabled = 0;     // instances in the set so far
-      // By answer; where the tree ends: the set, or unknown where it was given up, and its size.
-      std::array<std::uint32_t, 2> next{unknown, unknown};
+    // Answers that have to be given, `count` from `first` on; then either one more question, whose answer
+    // chooses the stretch that comes next, or the end: the set, or none where it was given up.
+    struct Stretch {
+      std::uint32_t first = 0;
+      std::uint32_t count = 0;
+      std::uint32_t asks = unknown;  // a signal; unknown at the end
+      std::array<std::uint32_t, 2> next{unknown,
+                                        unknown};  // by answer; at the end next[0] is the set, if any
+      std::uint32_t size = 0;                      // instances of the set behind the answers
     };
-    std::vector<Question> questions;
-    std::vector<std::uint32_t> roots;    // by case
+    std::vector<Stretch> stretches;
+    std::vector<std::uint32_t> given;    // answers
+    std::vector<std::uint32_t> roots;    // by case: a stretch
     std::vector<std::uint32_t> kept;     // sets, one after the other
     std::vector<std::uint32_t> asked;    // by atom: the number of the set that asked it
-    std::vector<Question> answers;       // of the set that is being built; next[0] is the answer
+    std::vector<std::uint32_t> answers;  // of the set that is being built, as those given
     std::vector<std::uint64_t> members;  // of the set that is being built: nodes, a bit each
     std::vector<std::uint32_t> waiting;  // those of them that are still to be looked at
     std::vector<std::uint32_t> chosen;   // by case: the number of the set that took it
     std::uint32_t now = 0;               // of the set
     std::vector<std::uint32_t> enabled;  // instances of the set
     std::vector<std::uint32_t> best;
-    std::vector<std::int8_t> truths;  // by atom: -1 not evaluated yet
+    Truths::Room of_atoms;
   };
 
   // Leaves in `enabled`, all that is enabled in the state, those instances that have to be explored; returns
@@ -94,15 +100,6 @@ class StubbornSets {
     std::vector<AtomId> conditions;
   };
 
-  // An atom as what is asked most is asked: of one byte, whether it is, or is not, or is below a number.
-  struct Question {
-    enum class Kind : std::uint8_t { is, is_not, below, not_below, term };
-    std::uint32_t offset = 0;
-    Kind kind = Kind::term;
-    std::uint8_t number = 0;
-  };
-  [[nodiscard]] Question question_of(TermId term) const;
-
   AtomId atom(TermId term);
   NodeId node(std::uint32_t of_case, const std::vector<TermId>& conditions);
   [[nodiscard]] bool may_make(TermId term, bool truth, const Access& by, bool enabling) const;
@@ -110,16 +107,19 @@ class StubbornSets {
   [[nodiscard]] bool conflict(const Access& x, const Access& y) const;
   std::uint32_t conflicts_of(const Access& access);
   void note_accessors();
+  void note_truths();
   void keep_what_may_happen(const std::vector<const std::byte*>& initial, const std::vector<bool>& reset);
   void note_loose_heads();
 
-  [[nodiscard]] bool holds(AtomId atom, const std::byte* state, Room& room) const;
+  [[nodiscard]] bool holds(AtomId atom, const Room& room) const {
+    return room.of_atoms.truths[signal_of_[atom]] != 0;
+  }
   // Builds the set of one seed; gives up where it has `limit` enabled instances.
-  bool build(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const;
+  bool build(std::uint32_t seed, std::size_t limit, Room& room) const;
   // The same, from what was built before where that is known.
-  bool find(std::uint32_t seed, const std::byte* state, std::size_t limit, Room& room) const;
+  bool find(std::uint32_t seed, std::size_t limit, Room& room) const;
   void remember(std::uint32_t seed, bool whole, Room& room) const;
-  bool ask(AtomId atom, const std::byte* state, Room& room) const;
+  bool ask(AtomId atom, Room& room) const;
   void add(const std::uint64_t* nodes, Room& room) const;
   void pack_sets(const std::vector<NodeId>& breakers);
 
@@ -127,7 +127,8 @@ class StubbornSets {
   std::vector<bool> fair_;
   std::vector<bool> loose_;  // by location, of a queue
   std::vector<TermId> atoms_;
-  std::vector<Question> questions_;              // by atom
+  std::unique_ptr<const Truths> truths_;         // of the atoms that a set may ask
+  std::vector<Truths::Signal> signal_of_;        // by atom, of those
   std::vector<std::vector<NodeId>> enablers_;    // by atom: what may make it true
   std::vector<std::vector<NodeId>> falsifiers_;  // by atom: what may make it false
   std::vector<Node> nodes_;

@@ -1,8 +1,6 @@
 // Building terms so that constants fold and negations sink, and evaluating them.
 #include "checker/footprint/terms.hpp"
 
-#include <cstring>
-
 namespace lockstep::footprint {
 
 std::size_t Terms::Hash::operator()(const Term& t) const noexcept {
@@ -102,79 +100,30 @@ void Terms::conjuncts(TermId id, std::vector<TermId>& out) const {
   }
 }
 
-std::int64_t Terms::read(std::uint32_t place, const std::byte* state) const {
-  const Place& at = places_[place];
-  switch (at.bytes) {
-    case 1: {
-      std::uint8_t v;
-      std::memcpy(&v, state + at.offset, 1);
-      return at.is_signed ? std::int64_t{static_cast<std::int8_t>(v)} : std::int64_t{v};
-    }
-    case 2: {
-      std::uint16_t v;
-      std::memcpy(&v, state + at.offset, 2);
-      return at.is_signed ? std::int64_t{static_cast<std::int16_t>(v)} : std::int64_t{v};
-    }
-    default: {
-      std::int32_t v;
-      std::memcpy(&v, state + at.offset, 4);
-      return v;
-    }
-  }
-}
-
 std::int64_t Terms::evaluate(TermId id, const std::byte* state) const {
   const Term& t = terms_[id];
-  const auto wrapped = [](std::int64_t n) {
-    return std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(n))};
-  };
   const auto a = [&] { return evaluate(t.a, state); };
-  const auto b = [&] { return evaluate(t.b, state); };
   switch (t.op) {
     case TermOp::constant:
-      return t.value;
     case TermOp::scalar:
     case TermOp::head:
     case TermOp::slot:
-      return read(t.place, state);
     case TermOp::empty:
-      return read(t.place, state) == 0 ? 1 : 0;
     case TermOp::full:
-      return read(t.place, state) >= std::int64_t{t.extent} ? 1 : 0;
     case TermOp::lacks_slot:
-      return read(t.place, state) <= t.value ? 1 : 0;
+      return result(t, state, 0, 0, 0);
     case TermOp::contains:
-      return a();
     case TermOp::not_:
-      return a() == 0 ? 1 : 0;
+      return result(t, state, a(), 0, 0);
     case TermOp::and_:
-      return a() != 0 && b() != 0 ? 1 : 0;
+      return a() != 0 && evaluate(t.b, state) != 0 ? 1 : 0;
     case TermOp::or_:
-      return a() != 0 || b() != 0 ? 1 : 0;
-    case TermOp::equal:
-      return a() == b() ? 1 : 0;
-    case TermOp::not_equal:
-      return a() != b() ? 1 : 0;
-    case TermOp::less:
-      return a() < b() ? 1 : 0;
-    case TermOp::less_equal:
-      return a() <= b() ? 1 : 0;
-    case TermOp::add:
-      return wrapped(a() + b());
-    case TermOp::subtract:
-      return wrapped(a() - b());
-    case TermOp::multiply:
-      return wrapped(a() * b());
-    case TermOp::bit_and:
-      return a() & b();
-    case TermOp::bit_or:
-      return a() | b();
-    case TermOp::bit_xor:
-      return a() ^ b();
+      return a() != 0 || evaluate(t.b, state) != 0 ? 1 : 0;
     case TermOp::select:
       return evaluate(a() != 0 ? t.b : t.c, state);
+    default:
+      return result(t, state, a(), evaluate(t.b, state), 0);
   }
-  return 0;
 }
 
 }  // namespace lockstep::footprint

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -67,6 +68,7 @@ class Terms {
   explicit Terms(std::vector<Place> places) : places_(std::move(places)) {}
 
   [[nodiscard]] const Term& operator[](TermId id) const { return terms_[id]; }
+  [[nodiscard]] std::size_t size() const { return terms_.size(); }
   [[nodiscard]] const std::vector<Place>& places() const { return places_; }
 
   TermId constant(std::int64_t value) { return intern({.op = TermOp::constant, .value = value}); }
@@ -86,6 +88,10 @@ class Terms {
   // On a state of the run's plain struct.
   [[nodiscard]] std::int64_t evaluate(TermId id, const std::byte* state) const;
 
+  // The value of a term on a state, from those of its operands; those that it lacks may be anything.
+  [[nodiscard]] std::int64_t result(const Term& t, const std::byte* state, std::int64_t a, std::int64_t b,
+                                    std::int64_t c) const;
+
   [[nodiscard]] std::int64_t value_at(std::uint32_t place, const std::byte* state) const {
     return read(place, state);
   }
@@ -100,5 +106,78 @@ class Terms {
   std::vector<Term> terms_;
   std::unordered_map<Term, TermId, Hash> known_;
 };
+
+inline std::int64_t Terms::read(std::uint32_t place, const std::byte* state) const {
+  const Place& at = places_[place];
+  switch (at.bytes) {
+    case 1: {
+      std::uint8_t v;
+      std::memcpy(&v, state + at.offset, 1);
+      return at.is_signed ? std::int64_t{static_cast<std::int8_t>(v)} : std::int64_t{v};
+    }
+    case 2: {
+      std::uint16_t v;
+      std::memcpy(&v, state + at.offset, 2);
+      return at.is_signed ? std::int64_t{static_cast<std::int16_t>(v)} : std::int64_t{v};
+    }
+    default: {
+      std::int32_t v;
+      std::memcpy(&v, state + at.offset, 4);
+      return v;
+    }
+  }
+}
+
+inline std::int64_t Terms::result(const Term& t, const std::byte* state, std::int64_t a, std::int64_t b,
+                                  std::int64_t c) const {
+  const auto wrapped = [](std::int64_t n) {
+    return std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(n))};
+  };
+  switch (t.op) {
+    case TermOp::constant:
+      return t.value;
+    case TermOp::scalar:
+    case TermOp::head:
+    case TermOp::slot:
+      return read(t.place, state);
+    case TermOp::empty:
+      return read(t.place, state) == 0 ? 1 : 0;
+    case TermOp::full:
+      return read(t.place, state) >= std::int64_t{t.extent} ? 1 : 0;
+    case TermOp::lacks_slot:
+      return read(t.place, state) <= t.value ? 1 : 0;
+    case TermOp::contains:
+      return a;
+    case TermOp::not_:
+      return a == 0 ? 1 : 0;
+    case TermOp::and_:
+      return a != 0 && b != 0 ? 1 : 0;
+    case TermOp::or_:
+      return a != 0 || b != 0 ? 1 : 0;
+    case TermOp::equal:
+      return a == b ? 1 : 0;
+    case TermOp::not_equal:
+      return a != b ? 1 : 0;
+    case TermOp::less:
+      return a < b ? 1 : 0;
+    case TermOp::less_equal:
+      return a <= b ? 1 : 0;
+    case TermOp::add:
+      return wrapped(a + b);
+    case TermOp::subtract:
+      return wrapped(a - b);
+    case TermOp::multiply:
+      return wrapped(a * b);
+    case TermOp::bit_and:
+      return a & b;
+    case TermOp::bit_or:
+      return a | b;
+    case TermOp::bit_xor:
+      return a ^ b;
+    case TermOp::select:
+      return a != 0 ? b : c;
+  }
+  return 0;
+}
 
 }  // namespace lockstep::footprint

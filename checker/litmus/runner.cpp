@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <set>
 
@@ -90,8 +91,8 @@ Posed pose(const LitmusTest& test, const Subject& subject) {
           [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
 }
 
-// To derive reductions from trees takes as long as it takes to visit some ten thousand states.
-constexpr std::size_t states_before_deriving = 10'000;
+// To derive reductions from trees takes as long as it takes to visit some thousand states.
+constexpr std::size_t states_before_deriving = 4'000;
 
 void explore_outcomes(const LitmusTest& test, const ExploreOptions& limits, SystemRun& run) {
   const Posed posed = pose(test, run.subject);
@@ -120,13 +121,13 @@ void explore_outcomes(const LitmusTest& test, const ExploreOptions& limits, Syst
   }
 }
 
-// Most tests are small: first without what has to be derived.
-void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun& run) {
-  const ExploreOptions options = explore_options(limits);
+// Most tests are small: first without what has to be derived, unless it is to be derived always.
+void explore_outcomes(const LitmusTest& test, const RunLimits& limits, Derive derive, SystemRun& run) {
+  ExploreOptions options = explore_options(limits);
   const SystemOptions& asked = run.subject.options;
   const bool derives = test.launches == nullptr && !asked.scheduler && !asked.check_footprints &&
                        (asked.reductions.stubborn || asked.reductions.dead);
-  if (derives) {
+  if (derives && derive == Derive::when_large) {
     SystemRun small = run;
     small.subject.options.reductions.stubborn = small.subject.options.reductions.dead = false;
     ExploreOptions few = options;
@@ -136,6 +137,10 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, SystemRun
       run = std::move(small);
       return;
     }
+    const auto taken = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::duration<double>(small.exploration.seconds));
+    if (options.time_limit.count() != 0)
+      options.time_limit = std::max(options.time_limit - taken, std::chrono::milliseconds(1));
   }
   explore_outcomes(test, options, run);
 }
@@ -164,12 +169,12 @@ Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std:
   return outcome;
 }
 
-SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits) {
+SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits, Derive derive) {
   SystemRun run;
   run.subject = with_program(std::move(subject), test);
   run.system = run.subject.name();
   try {
-    explore_outcomes(test, limits, run);
+    explore_outcomes(test, limits, derive, run);
   } catch (...) {
     const RunError error = describe_error(std::current_exception(), test.program);
     run.status = error.status;

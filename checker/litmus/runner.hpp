@@ -1,6 +1,7 @@
 // Runs one litmus test on one memory system: its outcomes, by exhaustive exploration.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -42,9 +43,14 @@ std::string failure_text(const SystemRun& run);
 // The values of a test's observed terms in a final state.
 Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state);
 
+// Whether reductions that follow from trees are derived for small state spaces, too, where that takes longer
+// than it saves.
+enum class Derive : std::uint8_t { when_large, always };
+
 // `subject` comes without a program or launches: they are the test's. Whatever the test, the system's options
 // or a limit do wrong ends in a status, not in an exception.
-SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits);
+SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits,
+                        Derive derive = Derive::when_large);
 
 // Runs once more, without reductions; a run that reached a limit, or could not be made, is not compared.
 ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced, const RunLimits& limits);

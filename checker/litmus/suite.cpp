@@ -302,7 +302,8 @@ class Suite {
   }
 
   SystemRun run_one(const Case& one, const Subject& subject) const {
-    SystemRun run = run_on_system(*one.report.test, subject, each_);
+    const Derive derive = options_.check_reductions ? Derive::always : Derive::when_large;
+    SystemRun run = run_on_system(*one.report.test, subject, each_, derive);
     if (options_.check_reductions) run.reductions = check_reductions(*one.report.test, run, each_);
     return run;
   }

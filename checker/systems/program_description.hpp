@@ -3,13 +3,63 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "checker/systems/program_system.hpp"
 #include "spec/kernel/recorded.hpp"
 
 namespace lockstep {
+
+// What a system lists of its client, or of its memory system, alone.
+template <class System>
+struct ClientOf {
+  using State = typename System::State;
+  const System& system;
+  void rules(RuleList<typename System::Kind, State>& r) const { system.client_rules(r); }
+  void invariants(InvariantList<typename System::Kind, State>&) const {}
+  void assertions(InvariantList<typename System::Kind, State>& v) const { system.assertions(v); }
+  void start(StartList<typename System::Kind, State>& s) const { system.start(s); }
+  void restore(State& s) const { system.restore(s); }
+  [[nodiscard]] auto proper_end(const State& s) const { return system.proper_end(s); }
+};
+template <class System>
+struct MemoryOf {
+  const System& system;
+  void rules(RuleList<typename System::Kind, typename System::State>& r) const { system.memory_rules(r); }
+  void invariants(InvariantList<typename System::Kind, typename System::State>& v) const {
+    system.invariants(v);
+  }
+};
+
+// Trees of memory systems that were asked for before: what takes longest to record is the same for every
+// program. Safe to use from several threads at once.
+class RecordedMemories {
+ public:
+  using Key = std::tuple<std::vector<int>, std::uint64_t, int>;  // sizes, faults, variant
+
+  template <class Record>
+  std::shared_ptr<const recorded::Description> find(const Key& key, Record&& record) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    }
+    auto made = std::make_shared<const recorded::Description>(record());
+    const std::scoped_lock lock(mutex_);
+    if (known_.size() >= most) known_.clear();
+    return known_.try_emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  static constexpr std::size_t most = 64;  // some megabytes each
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<const recorded::Description>> known_;
+};
 
 // The system with the threads of a program, as trees, at the sizes that build_program_model would give it.
 template <class Info>
@@ -25,8 +75,19 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
   whole.value_low = values.low;
   whole.value_high = values.high;
   whole.functions = rigid_functions(placement);
-  recorded::describe_system(system, system.kind(), whole);
   using State = typename Sys::State;
+  recorded::describe_system(ClientOf<Sys>{system}, system.kind(), whole);
+  static RecordedMemories memories;
+  RecordedMemories::Key key{{}, fault_mask(entry, options.faults), variant_index(entry, options.variant)};
+  auto sizes = system.kind().sizes;
+  sizes.visit([&](auto, int& size) { std::get<0>(key).push_back(size); });
+  const auto memory = memories.find(key, [&] {
+    recorded::Description description;
+    recorded::describe_rules<K, State>(MemoryOf<Sys>{system}, system.kind(), description);
+    return description;
+  });
+  whole.rules.insert(whole.rules.end(), memory->rules.begin(), memory->rules.end());
+  whole.invariants = memory->invariants;
   for (std::size_t t = 0; t < program->threads.size(); ++t) {
     auto& registers = whole.final_registers.emplace_back();
     for (std::size_t r = 0; r < program->threads[t].registers.size(); ++r) {

@@ -3,6 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "checker/footprint/dead.hpp"
+#include "checker/footprint/footprint.hpp"
+#include "checker/footprint/stubborn.hpp"
+
 namespace lockstep {
 
 Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,

@@ -136,10 +136,17 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
       using Memory = typename System<Info, K>::Memory;
       const K& k = model->system().kind();
       AtOnceList<K, typename Memory::State> of_memory(k);
-      Claims<K>{of_memory.keep(model->system().memory())}.at_once(of_memory);
-      AtOnceList<K, State> claims(k);
-      claims.part(of_memory, &State::memory);
-      model->take_at_once(claims.values(), claims.kept());
+      const Claims<K> claims{of_memory.keep(model->system().memory())};
+      claims.at_once(of_memory);
+      AtOnceList<K, State> at_once(k);
+      at_once.part(of_memory, &State::memory);
+      InvariantList<K, State> lemmas;
+      if constexpr (requires(InvariantList<K, typename Memory::State> & list) { claims.lemmas(list); }) {
+        InvariantList<K, typename Memory::State> lemmas_of_memory;
+        claims.lemmas(lemmas_of_memory);
+        lemmas.part(lemmas_of_memory, &State::memory);
+      }
+      model->take_at_once({at_once.values(), lemmas.values(), {at_once.kept(), lemmas.kept()}});
     }
   }
   return model;

@@ -1,9 +1,12 @@
 // What a reader may take at once: a claim about a protocol's rules, stated in a file beside the protocol.
 //
 // A claim names a rule and says where firing it at once, instead of at any later time, is something that
-// nobody can tell. It rests on an order of states, `keeps_up(behind, ahead)`: whatever `behind` may still do,
-// `ahead` may do in no more steps, and nobody sees a difference meanwhile. `lockstep prove` discharges what
-// makes that so (proofs/at_once.hpp); docs/engine.md has the argument.
+// nobody can tell, for one of two reasons:
+//   at_once   it leads ahead, in an order of states, `keeps_up(behind, ahead)`: whatever `behind` may still
+//             do, `ahead` may do in no more steps, and nobody sees a difference meanwhile;
+//   commutes  whatever else may happen before it may happen after it and leads to the same state, or to one
+//             that is ahead, and leaves it to be taken at once still.
+// `lockstep prove` discharges what makes that so (proofs/at_once.hpp); docs/engine.md has the argument.
 //
 // The file X.claims.hpp beside X.hpp has, in the namespace of X,
 //   template <class K> struct Claims {
@@ -17,6 +20,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -26,9 +30,12 @@
 
 namespace lockstep {
 
+enum class WhyAtOnce : std::uint8_t { leads_ahead, commutes };
+
 template <class Erased>
 struct AtOnceValue {
   std::string_view rule;
+  WhyAtOnce why = WhyAtOnce::leads_ahead;
   std::vector<RuleParameter<Erased>> parameters;  // the rule's own
   ErasedGuard<Erased> where;
 };
@@ -45,11 +52,11 @@ class AtOnceList : public Keeper {
   // The rule over these parameters is taken at once where it is enabled and `where(state, members...)` holds.
   template <class... Tags, class Where>
   void at_once(std::string_view rule, Over<Tags...>, Where where) {
-    values_.push_back({rule, detail::parameters_of<K, Tags...>(*k_),
-                       ErasedGuard<Erased>::template of<K, State>(
-                           [where = std::move(where)](const State& s, const typename Erased::Member* m) {
-                             return typename K::Bool(detail::with_members<K, Tags...>(where, s, m));
-                           })});
+    add<Tags...>(rule, WhyAtOnce::leads_ahead, std::move(where));
+  }
+  template <class... Tags, class Where>
+  void commutes(std::string_view rule, Over<Tags...>, Where where) {
+    add<Tags...>(rule, WhyAtOnce::commutes, std::move(where));
   }
   // The claims of a part of this state.
   template <class Part>
@@ -65,6 +72,15 @@ class AtOnceList : public Keeper {
   [[nodiscard]] const std::vector<AtOnceValue<Erased>>& values() const { return values_; }
 
  private:
+  template <class... Tags, class Where>
+  void add(std::string_view rule, WhyAtOnce why, Where where) {
+    values_.push_back({rule, why, detail::parameters_of<K, Tags...>(*k_),
+                       ErasedGuard<Erased>::template of<K, State>(
+                           [where = std::move(where)](const State& s, const typename Erased::Member* m) {
+                             return typename K::Bool(detail::with_members<K, Tags...>(where, s, m));
+                           })});
+  }
+
   const K* k_;
   std::vector<AtOnceValue<Erased>> values_;
 };

@@ -1,6 +1,8 @@
-// What an explorer may take at once on HALCONE: the replacement of a copy whose lease has run out. Every
-// guard asks whether a copy is valid, and clocks never run backwards while it is there, so it is like no
-// copy.
+// What an explorer may take at once on HALCONE: the replacement of a copy whose lease has run out, and
+// requests that miss.
+//
+// Every guard asks whether a copy is valid, and clocks never run backwards while it is there, so one whose
+// lease has run out is like no copy. A miss stays one where nobody else fetches.
 #pragma once
 
 #include <array>
@@ -20,15 +22,27 @@ struct Claims {
   using Agent = typename P::Agent;
   using Block = typename P::Block;
   using Line = typename P::Line;
+  using ThreadIx = typename P::ThreadIx;
 
   const P& memory;
 
-  static constexpr std::array<std::string_view, 2> differ{"l1", "l2"};
+  static constexpr std::array<std::string_view, 3> differ{"l1", "l2", "transit.wts"};
 
   void at_once(AtOnceList<K, State>& list) const {
-    // As printed a response that ends a lock keeps the words of the copy: that this is never one that has run
-    // out would have to be shown first.
-    if (memory.fault("expired-copy-read") || memory.fault("hit-keeps-words") || memory.printed()) return;
+    const auto anywhere = [](const State&, auto) { return Bool(true); };
+    list.commutes("fence passes", over(threads), anywhere);
+    list.commutes("CPU passes a fence", over(threads), anywhere);
+    const auto alone = [self = *this](const State& s, ThreadIx t) { return self.is_alone(s, t); };
+    if (!memory.is("atomic") && !memory.fault("entry-forgotten")) {
+      list.commutes("load misses L1", over(threads), alone);
+      list.commutes("write misses L1", over(threads), alone);
+    }
+    const auto alone_beyond = [self = *this](const State& s, ThreadIx t) {
+      return self.is_alone_on_agent(s, t);
+    };
+    list.commutes("read misses L2", over(threads), alone_beyond);
+    list.commutes("write misses L2", over(threads), alone_beyond);
+    if (!drops_copies()) return;
     list.at_once("L1 replaces a block", over(cus, blocks),
                  [self = *this](const State& s, Cu c, Block b) { return !self.memory.readable1(s, c, b); });
     list.at_once(
@@ -36,8 +50,32 @@ struct Claims {
         [self = *this](const State& s, Agent a, Block b) { return !self.memory.readable2(s, a, b); });
   }
 
+  // As printed a response that ends a lock keeps the words of the copy: that this is never one that has run
+  // out would have to be shown first.
+  [[nodiscard]] bool drops_copies() const {
+    return !memory.fault("expired-copy-read") && !memory.fault("hit-keeps-words") && !memory.printed();
+  }
+
   // What keeps_up rests on, whatever the client does.
   void lemmas(InvariantList<K, State>& v) const {
+    v.invariant("who has ended asks for nothing, and what is on its way is asked for",
+                [self = *this](const State& s) {
+                  return self.memory.k.forall(threads, [&](const ThreadIx& t) {
+                    return (!s.port(t).pending || !s.port(t).done) &&
+                           (!s.port(t).ended || (!s.port(t).pending && !s.port(t).done)) &&
+                           (!P::in_flight(s, t) || (s.port(t).pending && !self.memory.machine.is_host(t) &&
+                                                    s.port(t).request.operation != Operation::fence));
+                  });
+                });
+    v.invariant("what is not on its way carries no time and locks nothing, and a request has no lease",
+                [self = *this](const State& s) {
+                  return self.memory.k.forall(threads, [&](const ThreadIx& t) {
+                    const auto& transit = s.transit(t);
+                    return (P::in_flight(s, t) || (transit.wts == 0 && !transit.hit1 && !transit.hit2)) &&
+                           (transit.stage == Stage::from_memory || transit.stage == Stage::from_l2 ||
+                            transit.rts == 0);
+                  });
+                });
     v.invariant("a copy that is absent holds nothing", [self = *this](const State& s) {
       return self.memory.k.forall(blocks, [&](const Block& b) {
         return self.memory.k.forall(cus, [&](const Cu& c) {
@@ -49,13 +87,24 @@ struct Claims {
     });
   }
 
-  // Ahead lacks nothing but copies that cannot be read.
+  // Ahead lacks nothing but copies that cannot be read. When time begins again it leaves its mark on requests
+  // that are on their way; none can tell who left later.
   [[nodiscard]] Bool keeps_up(const State& behind, const State& ahead) const {
     const K& k = memory.k;
+    const Bool as_late = k.forall(threads, [&](const ThreadIx& t) {
+      const auto& slow = behind.transit(t);
+      const auto& fast = ahead.transit(t);
+      return slow.wts == fast.wts || ((slow.stage == Stage::to_l2 || slow.stage == Stage::to_memory) &&
+                                      slow.wts <= 1 && fast.wts <= 1 &&
+                                      !Bool(memory.carries_time() || memory.prints("entry-forgotten") ||
+                                            memory.prints("overflow-forgets-leases")) &&
+                                      begun_again(behind));
+    });
     const auto lacks = [&](const Line& has, const Line& line, const Bool& readable) {
-      return same(has, line) || (empty(line) && !line.present && !has.locked && !readable);
+      return same(has, line) ||
+             (Bool(drops_copies()) && empty(line) && !line.present && !has.locked && !readable);
     };
-    return k.forall(blocks, [&](const Block& b) {
+    return as_late && k.forall(blocks, [&](const Block& b) {
       return k.forall(cus, [&](const Cu& c) {
         return lacks(behind.l1(c, b), ahead.l1(c, b), memory.readable1(behind, c, b));
       }) && k.forall(agents, [&](const Agent& a) {
@@ -65,6 +114,24 @@ struct Claims {
   }
 
  private:
+  // Nobody else on the thread's CU, or on its agent, will ask for anything, nor is anything on its way there.
+  [[nodiscard]] Bool is_alone(const State& s, const ThreadIx& t) const {
+    return memory.k.forall(threads, [&](const ThreadIx& other) {
+      return other == t || memory.machine.is_host(other) || memory.cu(other) != memory.cu(t) ||
+             s.port(other).ended;
+    });
+  }
+  [[nodiscard]] Bool is_alone_on_agent(const State& s, const ThreadIx& t) const {
+    return memory.k.forall(threads, [&](const ThreadIx& other) {
+      return other == t || memory.machine.is_host(other) || memory.agent(other) != memory.agent(t) ||
+             s.port(other).ended;
+    });
+  }
+  // Memory's time is no earlier than where time begins again.
+  [[nodiscard]] Bool begun_again(const State& s) const {
+    return memory.k.forall(blocks, [&](const Block& b) { return memory.memory_time(s, b) >= 1; }) &&
+           P::mm(s).forgotten >= 1;
+  }
   [[nodiscard]] Bool empty(const Line& line) const {
     return !line.locked && line.wts == 0 && line.rts == 0 &&
            memory.k.forall(words, [&](const auto& w) { return line.data(w) == typename K::Value(0); });

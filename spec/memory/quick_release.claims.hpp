@@ -1,8 +1,9 @@
-// What an explorer may take at once on QuickRelease: invalidations that reach no copy.
+// What an explorer may take at once on QuickRelease: invalidations that reach no copy, and what stores and
+// releases go through where nobody else uses it.
 //
-// All that one of them can still do is to hold up a release, or to take a copy that came after it, which
-// replacement may take as well. One that reaches rL2 sends others on to the rL1s; it waits where one of those
-// would merge with an older one that a fill does not hold up.
+// All that an invalidation that reaches no copy can still do is to hold up a release, or to take a copy that
+// came after it, which replacement may take as well. One that reaches rL2 sends others on to the rL1s; it
+// waits where one of those would merge with an older one that a fill does not hold up.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@ struct Claims {
   using Cu = typename P::Cu;
   using Agent = typename P::Agent;
   using Block = typename P::Block;
+  using Queue = typename P::Queue;
 
   const P& memory;
 
@@ -36,6 +38,55 @@ struct Claims {
                  [self = *this](const State& s, Agent a, Block b) {
                    return !s.rl2(a, b).present && !self.merges(s, a, b);
                  });
+    releases_at_once(list);
+  }
+
+  // What a store and a release go through is seen by nobody where nobody else uses it.
+  void releases_at_once(AtOnceList<K, State>& list) const {
+    if (memory.fault("entry-lost")) return;  // an S-FIFO is not only taken from at its head then
+    const auto anywhere = [](const State&, auto) { return Bool(true); };
+    const auto alone = [self = *this](const State& s, ThreadIx t) { return self.is_alone(s, t); };
+    list.commutes("store enters wL1", over(threads), [self = *this](const State& s, ThreadIx t) {
+      const Block b = s.port(t).request.block;
+      return self.is_alone(s, t) && !self.memory.dirty(s.wl1(self.cu(t), b)) &&
+             self.memory.k.forall(queues, [&](const Queue& q) {
+               return self.memory.cu_of(q) != self.cu(t) || !P::lists(s.fifo1(q), b);
+             });
+    });
+    list.commutes("release queues its marker", over(threads), alone);
+    list.commutes("flush follows StRel's store", over(threads), alone);
+    list.commutes("S-FIFO1 dequeues a stale entry", over(queues),
+                  [self = *this](const State& s, auto q) { return self.all_wait(s, q); });
+    list.commutes("S-FIFO1 dequeues an atomic's marker", over(queues), anywhere);
+    list.commutes("S-FIFO1 passes a marker on", over(queues), [self = *this](const State& s, auto q) {
+      return self.all_wait(s, q) && self.nothing_else_leaves(s, q);
+    });
+    list.commutes("L2 takes a marker", over(cus), [self = *this](const State& s, Cu c) {
+      return self.memory.k.forall(cus, [&](const Cu& other) {
+        return other == c || self.agent(other) != self.agent(c) ||
+               (self.still(s, other) && self.all_ended(s, other));
+      });
+    });
+    list.commutes("S-FIFO2 dequeues a stale entry", over(agents),
+                  [self = *this](const State& s, Agent a) { return self.all_wait(s, a); });
+    list.commutes("S-FIFO2 passes a marker on", over(agents), [self = *this](const State& s, Agent a) {
+      return self.all_wait(s, a) && self.all_clean(s.wl2, a);
+    });
+    list.commutes("S-FIFO2 ends an agent's release", over(agents), anywhere);
+    list.commutes("wL3 takes a marker", over(agents), [self = *this](const State& s, Agent a) {
+      return self.memory.k.forall(agents, [&](const Agent& other) {
+        return other == a || (self.still(s, other) && self.all_ended(s, other));
+      });
+    });
+    list.commutes("S-FIFO3 dequeues a stale entry", over(),
+                  [self = *this](const State& s) { return self.all_wait(s); });
+    list.commutes("S-FIFO3 ends a release", over(), [](const State&) { return Bool(true); });
+    list.commutes("release is acknowledged", over(threads), anywhere);
+    if (memory.repaired("flush-unacknowledged")) list.commutes("flush is complete", over(threads), anywhere);
+    list.commutes("fence completes", over(threads), anywhere);
+    list.commutes("CPU passes a fence", over(threads), anywhere);
+    if (memory.repaired("host-release-does-not-wait"))
+      list.commutes("CPU release waits for its invalidations", over(threads), anywhere);
   }
 
   // What keeps_up rests on, whatever the client does.
@@ -64,6 +115,8 @@ struct Claims {
                       return s.port(t).pending && s.port(t).request.operation == operation;
                     };
                     return (!s.port(t).pending || !s.port(t).done) &&
+                           (!s.port(t).ended || (!s.port(t).pending && !s.port(t).done)) &&
+                           (!s.flushing(t) || self.may_flush(s, t)) &&
                            (s.read(t).stage == ReadStage::none ||
                             (asks(Operation::load) && !self.memory.machine.is_host(t))) &&
                            (!s.read(t).followed || self.memory.repaired("fill-overtaken")) &&
@@ -137,18 +190,75 @@ struct Claims {
   }
 
  private:
+  // Nobody else on the thread's CU will ask for anything.
+  [[nodiscard]] Bool is_alone(const State& s, const ThreadIx& t) const {
+    if (memory.fault("marker-overtakes")) return Bool(false);
+    return memory.k.forall(threads, [&](const ThreadIx& other) {
+      return other == t || memory.machine.is_host(other) || cu(other) != cu(t) || s.port(other).ended;
+    });
+  }
+  // Whoever sends there waits for a release that is behind what the S-FIFO holds, or has ended; nothing else
+  // is on its way to it. At a CU's L1, at an agent's L2, at L3.
+  template <class Fifo>
+  [[nodiscard]] Bool waits_in(const State& s, const Fifo& fifo, const ThreadIx& t) const {
+    return memory.machine.is_host(t) || s.port(t).ended || holds(fifo, EntryKind::marker, t);
+  }
+  [[nodiscard]] Bool all_wait(const State& s, const Queue& q) const {
+    return memory.k.forall(
+        threads, [&](const ThreadIx& t) { return cu(t) != memory.cu_of(q) || waits_in(s, s.fifo1(q), t); });
+  }
+  [[nodiscard]] Bool all_wait(const State& s, const Agent& a) const {
+    const K& k = memory.k;
+    return k.forall(cus, [&](const Cu& c) { return agent(c) != a || still(s, c); }) &&
+           k.forall(threads,
+                    [&](const ThreadIx& t) { return agent(cu(t)) != a || waits_in(s, s.fifo2(a), t); });
+  }
+  [[nodiscard]] Bool all_wait(const State& s) const {
+    const K& k = memory.k;
+    return k.forall(agents, [&](const Agent& a) { return still(s, a); }) &&
+           k.forall(threads, [&](const ThreadIx& t) { return waits_in(s, s.fifo3, t); });
+  }
+  [[nodiscard]] Bool all_ended(const State& s, const Cu& c) const {
+    return memory.k.forall(threads, [&](const ThreadIx& t) {
+      return memory.machine.is_host(t) || cu(t) != c || s.port(t).ended;
+    });
+  }
+  [[nodiscard]] Bool all_ended(const State& s, const Agent& a) const {
+    return memory.k.forall(cus, [&](const Cu& c) { return agent(c) != a || all_ended(s, c); });
+  }
+  // Nothing leaves it unless a thread does something.
+  [[nodiscard]] Bool still(const State& s, const Cu& c) const {
+    return s.link1(c).empty() && all_clean(s.wl1, c) && memory.k.forall(queues, [&](const Queue& q) {
+      return memory.cu_of(q) != c || !P::has_marker(s.fifo1(q));
+    });
+  }
+  [[nodiscard]] Bool still(const State& s, const Agent& a) const {
+    return s.link2(a).empty() && all_clean(s.wl2, a) && !P::has_marker(s.fifo2(a)) &&
+           memory.k.forall(cus, [&](const Cu& c) { return agent(c) != a || still(s, c); });
+  }
+  template <class Lines, class Place>
+  [[nodiscard]] Bool all_clean(const Lines& lines, const Place& at) const {
+    return memory.k.forall(blocks, [&](const Block& b) { return !memory.dirty(lines(at, b)); });
+  }
+  // Nothing but this queue's entries is to leave its CU.
+  [[nodiscard]] Bool nothing_else_leaves(const State& s, const Queue& q) const {
+    return all_clean(s.wl1, memory.cu_of(q)) && memory.k.forall(queues, [&](const Queue& other) {
+      return other == q || memory.cu_of(other) != memory.cu_of(q) || s.fifo1(other).empty();
+    });
+  }
   [[nodiscard]] Bool empty(const typename P::ReadLine& line) const {
     return !line.written &&
            memory.k.forall(words, [&](const auto& w) { return line.data(w) == typename K::Value(0); });
   }
   [[nodiscard]] Cu cu(const ThreadIx& t) const { return memory.machine.cu_of(t); }
-  [[nodiscard]] typename P::Queue queue(const ThreadIx& t) const { return memory.queue_of(t); }
-  template <class Queue, class Kind>
-  [[nodiscard]] static Bool holds(const Queue& queue, Kind kind, const ThreadIx& t) {
+  [[nodiscard]] Agent agent(const Cu& c) const { return memory.machine.agent_of(c); }
+  [[nodiscard]] Queue queue(const ThreadIx& t) const { return memory.queue_of(t); }
+  template <class Fifo, class Kind>
+  [[nodiscard]] static Bool holds(const Fifo& queue, Kind kind, const ThreadIx& t) {
     return K::contains(queue, [&](const auto& row) { return row.kind == kind && row.thread == t; });
   }
-  template <class Queue, class Kind>
-  [[nodiscard]] static Bool once(const Queue& queue, Kind kind, const ThreadIx& t) {
+  template <class Fifo, class Kind>
+  [[nodiscard]] static Bool once(const Fifo& queue, Kind kind, const ThreadIx& t) {
     Bool once(true);
     Bool seen(false);
     K::for_each_queued(queue, [&](const auto& row) {
@@ -165,6 +275,11 @@ struct Claims {
     }
     return one;
   }
+  // Its last StRel is over, and it has not begun to release anew.
+  [[nodiscard]] Bool may_flush(const State& s, const ThreadIx& t) const {
+    return Bool(memory.repaired("flush-unacknowledged")) && !memory.machine.is_host(t) &&
+           (s.stage(t) == Stage::idle || s.stage(t) == Stage::atomic);
+  }
   // What is said of a thread by what travels for it.
   [[nodiscard]] Bool waits(const State& s, const ThreadIx& t) const {
     const Agent a = memory.machine.agent_of(cu(t));
@@ -176,6 +291,10 @@ struct Claims {
            if_any(holds(s.fifo3, EntryKind::marker, t), releasing) &&
            if_any(holds(s.link1(cu(t)), UpKind::marker, t), releasing) &&
            if_any(holds(s.link2(a), UpKind::marker, t), releasing) &&
+           (Bool(!memory.repaired("flush-unacknowledged")) || s.flushing(t) ||
+            (!holds(s.fifo1(queue(t)), EntryKind::flush, t) && !holds(s.fifo2(a), EntryKind::flush, t) &&
+             !holds(s.fifo3, EntryKind::flush, t) && !holds(s.link1(cu(t)), UpKind::flush, t) &&
+             !holds(s.link2(a), UpKind::flush, t))) &&
            if_any(holds(s.link1(cu(t)), UpKind::atomic, t), atomic) &&
            if_any(holds(s.link2(a), UpKind::atomic, t), atomic) &&
            if_any(holds(s.link1(cu(t)), UpKind::read, t), s.read(t).stage == ReadStage::to_l2) &&

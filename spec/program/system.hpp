@@ -52,7 +52,12 @@ class System {
   }
 
   void rules(RuleList<K, State>& r) const {
-    r.keep(threads_of_program()).rules(r);
+    client_rules(r);
+    memory_rules(r);
+  }
+  void client_rules(RuleList<K, State>& r) const { r.keep(threads_of_program()).rules(r); }
+  // The same for every program at the same sizes.
+  void memory_rules(RuleList<K, State>& r) const {
     RuleList<K, MemoryState> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
     r.part(of_memory, &State::memory);
