@@ -375,6 +375,8 @@ TEST_CASE("list names systems, and what a system can be asked") {
   CHECK_THAT(one.out, Catch::Contains("split-fifo") && Catch::Contains("mask-ignored") &&
                           Catch::Contains("s-fifo1-entries"));
   CHECK_THAT(lockstep.run({"list", "tests"}).out, Catch::Contains("mp-agent"));
+  CHECK_THAT(lockstep.run({"list", "rules", "halcone"}).out, Catch::Contains("L2 replaces a block"));
+  CHECK(lockstep.run({"list", "--markdown", "sc"}).status == 2);
   CHECK(nlohmann::json::parse(lockstep.run({"list", "faults", "--json"}).out).at("schema") ==
         "lockstep.list/1");
 }
