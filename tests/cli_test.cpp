@@ -132,6 +132,8 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"list", "fault"}), Catch::Contains("did you mean 'faults'?"));
   CHECK_THAT(hint({}), Catch::Contains("Usage: "));
   CHECK_THAT(hint({"check"}), Catch::Contains("SYSTEM is required"));
+  CHECK_THAT(hint({"check", "sc", "--program", "no-such"}), Catch::Contains("no such file, folder or test"));
+  CHECK(lockstep.run({"check", "sc", "--program", "no-such"}).out.empty());
   CHECK_THAT(hint({"litmus", "--threads", "none"}), Catch::Contains("--threads"));
 }
 

@@ -231,7 +231,7 @@ struct Protocol : ClosedSystem<K, faults> {
 
 struct Info : SystemInfo<faults> {
   static constexpr std::string_view name = "german";
-  static constexpr std::string_view what = "German's directory protocol, whose nodes ask by themselves (FMCAD 2004)";
+  static constexpr std::string_view what = "German's directory protocol, the tutorial's example (FMCAD 2004)";
   static constexpr int place = 90;              // among the systems, where people read of them
   static constexpr bool is_cited_whole = true;  // no rule has a place of its own in the literature
   // What exists for the invariants only, and what ignoring is the fault.

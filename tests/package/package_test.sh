@@ -97,6 +97,7 @@ shown() {
     FNR == NR { expected[++n] = $0; next }
     { printed[++m] = $0 }
     END {
+      while (m > 0 && printed[m] == "") --m
       at = 1
       for (i = 1; i <= n; ++i) {
         if (expected[i] ~ /^ *\.\.\.$/) { skipping = 1; continue }
