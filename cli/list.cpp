@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,6 +24,7 @@ using nlohmann::json;
 struct Options {
   std::vector<std::string> words;
   bool json = false;
+  bool markdown = false;
 };
 
 // What is listed, each with a name and a line on it, under a heading.
@@ -52,6 +54,21 @@ Section sizes_section(const SystemEntry& system) {
   Section section{"sizes", fmt::format("Sizes of {} (--size), at most, and by default", system.name), {}};
   for (const SizeDescription& size : system.sizes) {
     section.items.emplace_back(size.name, fmt::format("{:>3}  {}", size.capacity, size.what_sets_it));
+  }
+  return section;
+}
+// Of every variant, each with its unit, and its place in the paper where it names one.
+Section rules_section(const SystemEntry& system) {
+  Section section{"rules", fmt::format("Rules of {}", system.name), {}};
+  for (const Variant& variant : system.variants) {
+    SystemOptions options;
+    options.variant = variant.name;
+    for (const recorded::RecordedRule& rule : system.describe(options).rules) {
+      const auto is_listed = [&](const auto& item) { return item.first == rule.name; };
+      if (std::any_of(section.items.begin(), section.items.end(), is_listed)) continue;
+      section.items.emplace_back(
+          rule.name, rule.source.empty() ? rule.unit : fmt::format("{}; {}", rule.unit, rule.source));
+    }
   }
   return section;
 }
@@ -117,7 +134,7 @@ std::string text_of(const Section& section) {
 
 // Sections for `lockstep list [KIND] [SYSTEM]`; either word may be left out.
 std::vector<Section> sections(const std::vector<std::string>& words, std::vector<std::string>& errors) {
-  const std::vector<std::string> kinds{"systems", "variants", "faults",   "sizes",
+  const std::vector<std::string> kinds{"systems", "variants", "faults",   "sizes",     "rules",
                                        "tests",   "models",   "programs", "schedulers"};
   const auto is_kind = [&](const std::string& word) {
     return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
@@ -151,6 +168,7 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
     if (kind.empty() || kind == "variants") found.push_back(variants_section(entry));
     if (kind.empty() || kind == "faults") found.push_back(faults_section(entry));
     if (kind.empty() || kind == "sizes") found.push_back(sizes_section(entry));
+    if (kind == "rules") found.push_back(rules_section(entry));
   }
   return found;
 }
@@ -166,8 +184,60 @@ json json_of(const std::vector<Section>& sections) {
   return out;
 }
 
+// ---- docs/systems/README.md -------------------------------------------------------------------------------
+
+// Rows below a head, of names and further cells; nothing where nothing is.
+using Row = std::vector<std::string>;
+std::string table(const Row& head, const std::vector<Row>& rows) {
+  if (rows.empty()) return {};
+  std::string text = fmt::format("\n| {} |\n|", fmt::join(head, " | "));
+  for (std::size_t i = 0; i < head.size(); ++i) text += "---|";
+  for (const Row& row : rows) {
+    text += fmt::format("\n| `{}` |", row.front());
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      text += ' ';
+      for (const char c : row[i]) text += c == '|' ? std::string("\\|") : std::string(1, c);
+      text += " |";
+    }
+  }
+  return text + "\n";
+}
+std::string table(const Row& head, const Section& section) {
+  std::vector<Row> rows;
+  for (const auto& [name, what] : section.items) rows.push_back({name, what});
+  return table(head, rows);
+}
+
+// All that a system is known by, as the page that tests hold against it.
+std::string systems_page() {
+  std::string text =
+      "# Systems\n\n"
+      "What `lockstep list` knows of each system. `./lockstep list --markdown >docs/systems/README.md` "
+      "writes this "
+      "page, and a\ntest fails where it is out of date.\n";
+  for (const SystemEntry& system : systems()) {
+    std::string what(system.what);
+    what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
+    text += fmt::format("\n## {}\n{}.\n", system.name, what);
+    text += table({"variant", "is"}, variants_section(system));
+    text += table({"fault", "is"}, faults_section(system));
+    std::vector<Row> sizes;
+    for (const SizeDescription& size : system.sizes)
+      sizes.push_back({size.name, fmt::format("{}", size.capacity), size.what_sets_it});
+    text += table({"size", "at most", "by default"}, sizes);
+    text += table({"rule", "unit; place in the paper"}, rules_section(system));
+  }
+  return text;
+}
+
 int run(const Options& options) {
   std::vector<std::string> errors;
+  if (options.markdown) {
+    if (options.json || !options.words.empty())
+      throw BadInput("--markdown prints one page with every system", "leave out what else was asked for");
+    print_now(systems_page());
+    return 0;
+  }
   const std::vector<Section> found = sections(options.words, errors);
   if (options.json) {
     print_now(json_of(found).dump(1) + "\n");
@@ -188,14 +258,16 @@ Command add_list(CLI::App& lockstep) {
       lockstep.add_subcommand("list", "List what there is: systems, tests, models, programs and so on");
   app->add_option(
       "WHAT", options->words,
-      "systems, variants, faults, sizes, tests, models, programs or schedulers, and a system; either may "
-      "be left out");
+      "systems, variants, faults, sizes, rules, tests, models, programs or schedulers, and a system; either "
+      "may be left out");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
+  app->add_flag("--markdown", options->markdown, "Print the page docs/systems/README.md");
   app->footer(
       "Examples:\n"
       "  lockstep list                       the systems\n"
       "  lockstep list quick-release         its variants, faults and sizes\n"
       "  lockstep list faults write-through\n"
+      "  lockstep list rules halcone         each with its unit and its place in the paper\n"
       "  lockstep list tests\n"
       "  lockstep list models                the axiomatic models, for --model\n"
       "  lockstep list programs              locks, semaphores and barriers, for progress\n"

@@ -6,7 +6,7 @@
 #   include/lockstep         all headers, as in the tree
 #   lib/lockstep             archives, and the objects of the systems
 #   lib/cmake/Lockstep       the package
-#   share/lockstep           tests, models and machines, as in the tree (checker/support/home.hpp)
+#   share/lockstep           tests, models, machines (checker/support/home.hpp) and examples, as in the tree
 include(CMakePackageConfigHelpers)
 
 set(parts options packages spec core ${LOCKSTEP_KINDS} proofs proved refimpl cli commands prove sim)
@@ -22,7 +22,7 @@ install(TARGETS ${targets} EXPORT LockstepTargets ARCHIVE DESTINATION lib/lockst
 install(EXPORT LockstepTargets NAMESPACE Lockstep:: DESTINATION ${package})
 install(DIRECTORY spec checker proofs refimpl DESTINATION include/lockstep FILES_MATCHING PATTERN "*.hpp"
         PATTERN spec/models EXCLUDE PATTERN refimpl/machines EXCLUDE PATTERN proofs/systems EXCLUDE)
-install(DIRECTORY litmus DESTINATION share/lockstep)
+install(DIRECTORY litmus examples DESTINATION share/lockstep)
 install(DIRECTORY spec/models DESTINATION share/lockstep/spec)
 install(DIRECTORY refimpl/machines DESTINATION share/lockstep/refimpl)
 install(DIRECTORY cmake/systems DESTINATION ${package})

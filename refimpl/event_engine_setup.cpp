@@ -154,7 +154,9 @@ std::map<std::string, int> EventEngine::queue_sizes(const std::vector<std::strin
 // ---- the rules --------------------------------------------------------------------------------------------
 
 std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Erased>>& parameters) {
-  if (parameters.size() > 2) throw std::logic_error("a timed rule has at most two parameters");
+  if (parameters.size() > 2)
+    throw BadInput(fmt::format("a rule over {} index types cannot be simulated", parameters.size()),
+                   "a simulated rule has at most two parameters");
   std::vector<std::string_view> tags;
   tags.reserve(parameters.size());
   for (const auto& parameter : parameters) tags.push_back(parameter.name);
@@ -193,7 +195,8 @@ void EventEngine::list_rules(const std::vector<RuleOf>& rules, void* state) {
   for (const RuleOf& value : rules) {
     Family& family = families_[family_of(value.parameters)];
     if (family.rules.size() >= first_case)
-      throw std::logic_error("more rules with the same parameters than an engine numbers");
+      throw BadInput(fmt::format("more than {} rules over ({}) cannot be simulated", first_case,
+                                 fmt::join(family.tags, ", ")));
     if (value.rule.fairness == Fairness::fair) family.fair |= std::uint64_t{1} << family.rules.size();
     family.rules.push_back(add_rule(value.rule));
     family.listed_rules.push_back(&value);
@@ -266,7 +269,17 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
     candidates.back().second |= std::uint64_t{1} << rule;
     return;
   }
-  throw std::logic_error(fmt::format("rule '{}' is not disabled by one absent row of its parameters", name));
+  std::string others;
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (candidate_table_[f] != timed::any_key && candidate_table_[f] == table.first_key)
+      others = fmt::format(", which is '{}' for the rules ahead of it", table.name);
+  }
+  throw BadInput(
+      fmt::format("the rule '{}' cannot be simulated: on absent rows its guard has to be false", name),
+      fmt::format(
+          "rules over ({}) are looked at where a row of one table over these is present{}; make what the "
+          "guard asks first a field of that table's rows",
+          fmt::join(family.tags, ", "), others));
 }
 
 void EventEngine::start() {

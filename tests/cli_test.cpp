@@ -132,6 +132,8 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"list", "fault"}), Catch::Contains("did you mean 'faults'?"));
   CHECK_THAT(hint({}), Catch::Contains("Usage: "));
   CHECK_THAT(hint({"check"}), Catch::Contains("SYSTEM is required"));
+  CHECK_THAT(hint({"check", "sc", "--program", "no-such"}), Catch::Contains("no such file, folder or test"));
+  CHECK(lockstep.run({"check", "sc", "--program", "no-such"}).out.empty());
   CHECK_THAT(hint({"litmus", "--threads", "none"}), Catch::Contains("--threads"));
 }
 
@@ -375,6 +377,8 @@ TEST_CASE("list names systems, and what a system can be asked") {
   CHECK_THAT(one.out, Catch::Contains("split-fifo") && Catch::Contains("mask-ignored") &&
                           Catch::Contains("s-fifo1-entries"));
   CHECK_THAT(lockstep.run({"list", "tests"}).out, Catch::Contains("mp-agent"));
+  CHECK_THAT(lockstep.run({"list", "rules", "halcone"}).out, Catch::Contains("L2 replaces a block"));
+  CHECK(lockstep.run({"list", "--markdown", "sc"}).status == 2);
   CHECK(nlohmann::json::parse(lockstep.run({"list", "faults", "--json"}).out).at("schema") ==
         "lockstep.list/1");
 }

@@ -179,6 +179,7 @@ std::string check_summary_text(std::span<const CheckRun> runs, std::size_t plann
       text += rules_text(silent);
     }
   }
+  if (planned == 0) return text;
   std::array<std::size_t, 5> counts{};
   double seconds = 0;
   for (const CheckRun& run : runs) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Claims about the installed package: package_test.sh BUILD SOURCE [LAUNCHER] installs a build below a prefix of its own,
-# moves it, builds examples/out-of-tree against it and runs what comes out. Nothing but the example's own units is
-# compiled, and no network is needed. Prints each claim that fails, with what was said.
+# moves it, builds examples/out-of-tree against it and runs what comes out; then does what docs/writing-a-protocol.md says,
+# word by word. Nothing but the examples' own units is compiled, and no network is needed. Prints each claim that fails, with
+# what was said.
 set -euo pipefail
 
 build=$1
@@ -73,6 +74,90 @@ says "violated: a single writer, or many readers"
 claim "it has time" 0 "$msi" sim message-passing --on msi --machine "$source/examples/out-of-tree/machine.toml" \
   --size pairs=1
 says "right: all"
+
+# ---- the document on writing a protocol --------------------------------------------------------------------
+
+# What may differ from one run to the next: times, memory, the depth of a search by several threads, widths of columns.
+steady() {
+  sed -E 's/[0-9.]+ (ns|us|ms|s|kB|MB|GB)\b/# \1/g; s/[0-9.]+ ([kM] )?states a second/# states a second/; s/[0-9.]+ bytes a state/# bytes a state/
+    s/depth [0-9]+/depth #/; s/ +/ /g; s/ $//' "$1"
+}
+
+# shown COMMAND EXPECTED: the command, typed in $work/walk, prints what a file says, in which `...` stands for any lines; its
+# status is 0, or 1 where the verdict that is shown is a bad one.
+shown() {
+  local command=$1 expected=$2 status=0
+  if grep -qE '^ *Verdict +(violated|broken)|^refuted' "$expected"; then status=1; fi
+  claim "the document's commands end as they should" "$status" \
+    env -C "$work/walk" HOME="$work/home" CMAKE_GENERATOR=Ninja CMAKE_CXX_COMPILER_LAUNCHER="$launcher" bash -c "$command"
+  steady "$expected" >"$work/expected"
+  steady "$work/said" >"$work/printed"
+  claims=$((claims + 1))
+  if awk '
+    FNR == NR { expected[++n] = $0; next }
+    { printed[++m] = $0 }
+    END {
+      while (m > 0 && printed[m] == "") --m
+      at = 1
+      for (i = 1; i <= n; ++i) {
+        if (expected[i] ~ /^ *\.\.\.$/) { skipping = 1; continue }
+        while (skipping && at <= m && printed[at] != expected[i]) ++at
+        if (at > m || printed[at] != expected[i]) { print "the document says: " expected[i]; exit 1 }
+        ++at
+        skipping = 0
+      }
+      if (!skipping && at <= m) { print "the document does not say: " printed[at]; exit 1 }
+    }' "$work/expected" "$work/printed" >"$work/difference"; then
+    return
+  fi
+  failed=$((failed + 1))
+  printf 'FAILED: %s: %s prints otherwise\n' "$document" "$command"
+  sed 's/^/  /' "$work/difference"
+  sed 's/^/  | /' "$work/said"
+}
+
+# walk DOCUMENT: types what it shows behind `$ ` in blocks without a language, one command after the other.
+walk() {
+  local document=$1 line command='' inside='' commands=0
+  while IFS= read -r line; do
+    if [[ $line == '```'* || (-n $inside && $line == '$ '*) ]]; then
+      if [[ -n $command ]]; then shown "$command" "$work/shown"; fi
+      command=
+      : >"$work/shown"
+    fi
+    if [[ -z $inside && $line == '```'* ]]; then
+      inside=$line
+    elif [[ $line == '```' ]]; then
+      inside=
+    elif [[ $inside == '```' && $line == '$ '* ]]; then
+      command=${line#'$ '}
+      commands=$((commands + 1))
+    elif [[ -n $command ]]; then
+      printf '%s\n' "$line" >>"$work/shown"
+    fi
+  done <"$document"
+  claims=$((claims + 1))
+  if ((commands > 0)); then return; fi
+  failed=$((failed + 1))
+  printf 'FAILED: %s shows no command\n' "$document"
+}
+
+mkdir "$work/home" "$work/walk"
+ln -s "$prefix" "$work/home/lockstep"
+walk "$source/docs/writing-a-protocol.md"
+my=$work/walk/build/lockstep
+
+# Each mistake is noticed by whoever can notice it.
+for fault in sharer-forgotten write-does-not-wait invalidation-overtakes; do
+  claim "an explored invariant notices $fault" 1 "$my" check my --program false-sharing-agent --fault "$fault"
+  says "violated: a copy is current"
+  claim "a proof notices $fault" 1 "$my" prove my --any-size --explore 0 --fault "$fault"
+  says "refuted: "
+done
+claim "a proof notices that no room is asked for" 1 "$my" prove my --any-size --explore 0 --fault room-not-asked-for
+says 'refuted: "a queue that is pushed onto has room"'
+claim "the other variant is proved, too" 0 "$my" prove my --any-size --explore 0 --variant writes-first
+claim "... and holds" 0 "$my" check my/writes-first --program false-sharing-agent
 
 # ---- what is refused ---------------------------------------------------------------------------------------
 

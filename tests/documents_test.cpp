@@ -1,0 +1,271 @@
+// Documents say what is so: code that they show is a file's, and their tables name everything that there is.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/systems/registry.hpp"
+#include "proofs/prover.hpp"
+#include "refimpl/workloads/workload.hpp"
+#include "spec/scheduler/setup.hpp"
+#include "spec/sync/catalogue.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Lines = std::vector<std::string>;
+
+const fs::path& root() {
+  static const fs::path folder = LOCKSTEP_SOURCE_DIR;
+  return folder;
+}
+
+Lines lines_of(const fs::path& file) {
+  std::ifstream in(root() / file);
+  INFO(file.string());
+  REQUIRE(in.is_open());
+  Lines lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string trimmed(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == std::string::npos ? std::string() : line.substr(first);
+}
+
+// ---- code
+// ----------------------------------------------------------------------------------------------------
+
+// A fenced block of a document.
+struct Block {
+  std::size_t line = 0;  // of the fence, from 1
+  std::string language;
+  std::string source;  // the file that the line ahead of the fence names: <!-- path -->
+  Lines text;
+};
+
+std::vector<Block> blocks_of(const fs::path& document) {
+  std::vector<Block> blocks;
+  const Lines lines = lines_of(document);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].starts_with("```")) continue;
+    Block block{i + 1, lines[i].substr(3), {}, {}};
+    constexpr std::string_view opens = "<!-- ", closes = " -->";
+    if (i > 0 && lines[i - 1].starts_with(opens) && lines[i - 1].ends_with(closes)) {
+      block.source = lines[i - 1].substr(opens.size(), lines[i - 1].size() - opens.size() - closes.size());
+    }
+    while (++i < lines.size() && !lines[i].starts_with("```")) block.text.push_back(lines[i]);
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+// Where, from `first` on, a file has these lines one after the other, however far they are indented.
+std::size_t find_piece(const Lines& file, std::size_t first, const Lines& piece) {
+  const auto is_same = [](const std::string& a, const std::string& b) { return trimmed(a) == trimmed(b); };
+  const auto found = std::search(file.begin() + static_cast<std::ptrdiff_t>(first), file.end(), piece.begin(),
+                                 piece.end(), is_same);
+  return static_cast<std::size_t>(found - file.begin());
+}
+
+// What a block shows stands in its file, in that order; a line `...` leaves something out. Otherwise the
+// first piece that does not.
+std::string first_lie(const Block& block) {
+  const Lines file = lines_of(block.source);
+  std::size_t at = 0;
+  Lines piece;
+  const auto is_told = [&] {
+    if (piece.empty()) return true;
+    at = find_piece(file, at, piece);
+    if (at == file.size()) return false;
+    at += piece.size();
+    return true;
+  };
+  const auto text_of = [](const Lines& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
+  };
+  for (const std::string& line : block.text) {
+    if (trimmed(line) != "..." && trimmed(line) != "// ...") {
+      piece.push_back(line);
+      continue;
+    }
+    if (!is_told()) return text_of(piece);
+    piece.clear();
+  }
+  return is_told() ? std::string() : text_of(piece);
+}
+
+std::vector<fs::path> documents() {
+  std::vector<fs::path> found{"README.md", "proofs/README.md", "refimpl/README.md"};
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "docs")) {
+    if (entry.path().extension() == ".md") found.push_back(fs::relative(entry.path(), root()));
+  }
+  return found;
+}
+
+// ---- tables
+// --------------------------------------------------------------------------------------------------
+
+// The rows below a heading, up to the next, by the name in their first cell.
+using Rows = std::vector<std::pair<std::string, std::string>>;
+Rows rows_below(const fs::path& document, std::string_view heading) {
+  Rows rows;
+  bool inside = false;
+  for (const std::string& line : lines_of(document)) {
+    if (line.starts_with("#")) inside = line.ends_with(heading);
+    if (!inside || !line.starts_with("| `")) continue;
+    const std::size_t end = line.find('`', 3);
+    rows.emplace_back(line.substr(3, end - 3), line.substr(end));
+  }
+  INFO(document.string() << ", " << heading);
+  REQUIRE(!rows.empty());
+  return rows;
+}
+
+const std::string* row_of(const Rows& rows, std::string_view name) {
+  for (const auto& [first, row] : rows) {
+    if (first == name) return &row;
+  }
+  return nullptr;
+}
+
+// All between backticks.
+std::set<std::string> names_in(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t at = text.find('`'); at != std::string::npos; at = text.find('`', at)) {
+    const std::size_t end = text.find('`', at + 1);
+    if (end == std::string::npos) break;
+    names.insert(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+  }
+  return names;
+}
+
+// Each name stands somewhere in the document, as code.
+template <class Range>
+void names_everything(const fs::path& document, std::string_view kind, const Range& range) {
+  std::string text;
+  for (const std::string& line : lines_of(document)) text += line + "\n";
+  for (const auto& one : range) {
+    INFO(document.string() << " does not name the " << kind << " `" << one.name << "`: " << one.what);
+    CHECK(text.find("`" + std::string(one.name) + "`") != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("code that documents show is a file's") {
+  for (const fs::path& document : documents()) {
+    for (const Block& block : blocks_of(document)) {
+      if (block.source.empty()) continue;
+      const std::string lie = first_lie(block);
+      INFO(document.string() << ":" << block.line << ": this is not, or not in this order, in "
+                             << block.source << ":\n"
+                             << lie);
+      CHECK(lie.empty());
+    }
+  }
+}
+
+TEST_CASE("the document on writing a protocol shows no code but of files") {
+  const fs::path document = "docs/writing-a-protocol.md";
+  for (const Block& block : blocks_of(document)) {
+    INFO(document.string() << ":" << block.line
+                           << ": a line <!-- path --> ahead of it has to say whose it is");
+    CHECK((block.language.empty() || !block.source.empty()));
+  }
+}
+
+TEST_CASE("the README's table has every system, and no variant that there is not") {
+  const Rows rows = rows_below("README.md", "Systems");
+  for (const SystemEntry& system : systems()) {
+    const std::string* row = row_of(rows, system.name);
+    if (row == nullptr) {
+      FAIL_CHECK("README.md, Systems: no row for " << system.name << "; add | `" << system.name << "` | "
+                                                   << system.what << " |");
+      continue;
+    }
+    // Behind "variants": all of them, or some and an ellipsis.
+    const std::size_t listed = row->find("variants ");
+    const std::set<std::string> names =
+        listed == std::string::npos ? std::set<std::string>() : names_in(row->substr(listed));
+    const bool whole = listed == std::string::npos || row->find("...") == std::string::npos;
+    for (const Variant& variant : system.variants) {
+      INFO("README.md, Systems: the row of " << system.name << " lacks its variant `" << variant.name << "`");
+      CHECK((variant.name == "default" || !whole || names.contains(std::string(variant.name))));
+    }
+    for (const std::string& name : names) {
+      INFO("README.md, Systems: " << system.name << " has no variant `" << name << "`");
+      CHECK(std::any_of(system.variants.begin(), system.variants.end(),
+                        [&](const Variant& variant) { return variant.name == name; }));
+    }
+  }
+  for (const auto& [name, row] : rows) {
+    INFO("README.md, Systems: there is no system `" << name << "`");
+    CHECK(std::any_of(systems().begin(), systems().end(),
+                      [&](const SystemEntry& system) { return system.name == name; }));
+  }
+}
+
+TEST_CASE("the prover's tables have every proof") {
+  const fs::path document = "proofs/README.md";
+  const Rows proved = rows_below(document, "What is proved");
+  const Rows noticed = rows_below(document, "Faults that a proof notices");
+  for (const ProofEntry& proof : proofs()) {
+    const std::string* row = row_of(noticed, proof.system);
+    if (row == nullptr || row_of(proved, proof.system) == nullptr) {
+      FAIL_CHECK(document.string() << ": a table lacks a row for `" << proof.system
+                                   << "`: " << proof.theorem);
+      continue;
+    }
+    const std::string all = " of " + std::to_string(find_system(proof.system).faults.size());
+    INFO(document.string() << ": what is noticed of the faults of " << proof.system << " is not so many"
+                           << all);
+    CHECK(row->find(all) != std::string::npos);
+  }
+}
+
+TEST_CASE("documents name every program, scheduler, model and workload") {
+  names_everything("docs/systems/sync.md", "program", sync_programs());
+  names_everything("docs/progress.md", "progress model", progress_models);
+  names_everything("docs/progress.md", "waiting policy", waiting_policies);
+  names_everything("refimpl/README.md", "workload", workloads());
+  struct Named {
+    std::string name, what;
+  };
+  std::vector<Named> models;
+  for (const std::string& name : cat::model_names()) models.push_back({name, "spec/models/" + name + ".cat"});
+  names_everything("docs/models.md", "model", models);
+}
+
+#ifdef LOCKSTEP_BINARY
+
+TEST_CASE("the page of systems is what the command lists") {
+  const fs::path page = "docs/systems/README.md";
+  const fs::path listed = fs::temp_directory_path() / "lockstep-documents-test.md";
+  REQUIRE(std::system((std::string(LOCKSTEP_BINARY) + " list --markdown >" + listed.string()).c_str()) == 0);
+  const Lines now = lines_of(listed);
+  fs::remove(listed);
+  const Lines then = lines_of(page);
+  const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+  INFO(page.string() << ":" << (b - then.begin() + 1)
+                     << ": is not what `lockstep list --markdown` prints, which is\n"
+                     << (a == now.end() ? std::string("nothing more") : *a)
+                     << "\n`./lockstep list --markdown >docs/systems/README.md` writes it anew");
+  CHECK((a == now.end() && b == then.end()));
+}
+
+#endif
