@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "checker/language/read_tests.hpp"
+#include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -45,18 +46,12 @@ std::vector<Subject> subjects(const Options& options, std::vector<std::string>& 
   Subject subject = subject_named(options.system);
   subject.options.reductions = reductions_for_invariants(*subject.system, options.unreduced);
   apply_shared(options.choice.shared(), std::span(&subject, 1));
-  if (!subject.system->runs_programs) {
-    if (!options.programs.empty()) throw BadInput(fmt::format("{} runs no programs", subject.system->name));
-    return {subject};
-  }
+  if (!subject.system->runs_programs && options.programs.empty()) return {subject};
   SuiteFiles files = programs_of(options);
-  refuse_launches(files, fmt::format("{} runs programs", options.system));
   errors = std::move(files.errors);
   std::vector<Subject> all;
-  for (const auto& test : files.tests) {
-    subject.program = std::make_shared<const Program>(test->program);
-    all.push_back(subject);
-  }
+  for (const auto& test : tests_for(*subject.system, std::move(files)))
+    all.push_back(with_client(subject, *test));
   return all;
 }
 
@@ -75,7 +70,8 @@ int run(const Options& options) {
   ProgressLine progress;
   std::vector<CheckRun> runs;
   for (const Subject& subject : all) {
-    const std::string title = subject.program ? subject.program->name : subject.name();
+    const std::string client = subject.client();
+    const std::string title = client.empty() ? subject.name() : client;
     CheckOptions check_options;
     check_options.limits = options.limits.limits();
     check_options.deadlocks = !options.no_deadlock;
@@ -109,8 +105,10 @@ Command add_check(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("check", "Verify a system: invariants, assertions, deadlock");
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
-  add_list(*app, "--program", options->programs,
-           "Programs that a memory system runs: files, folders or names (default: litmus/clients)")
+  add_list(
+      *app, "--program", options->programs,
+      "What a memory system runs, programs or launches: files, folders or names (default: litmus/clients; "
+      "every launch)")
       ->type_name("P,P");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each program");
@@ -126,6 +124,7 @@ Command add_check(CLI::App& lockstep) {
       "  lockstep check german --size node=4\n"
       "  lockstep check quick-release\n"
       "  lockstep check quick-release/split-fifo --program ring-wg-agent\n"
+      "  lockstep check cpcoh/as-printed --program same-ranges\n"
       "  lockstep check write-through --fault early-acknowledgement --trace early.json\n"
       "\n"
       "The first violation ends the run. Exit status: 0 holds, 1 violated, 2 bad input,\n"

@@ -133,6 +133,22 @@ void print_error(const std::string& text) {
   fmt::print(stderr, "{}\n", text);
 }
 
+LitmusTests tests_for(const SystemEntry& system, SuiteFiles files) {
+  if (system.runs_programs) {
+    refuse_launches(files, fmt::format("{} runs programs", system.name));
+    return std::move(files.tests);
+  }
+  if (system.build_launched == nullptr) throw BadInput(fmt::format("{} runs no programs", system.name));
+  if (!files.tests.empty() && files.launches.empty()) {
+    throw BadInput(Diagnostic{files.tests.front()->file,
+                              {},
+                              fmt::format("is a program, and {} takes sequences of launches", system.name),
+                              "name a test whose file begins with LAUNCHES",
+                              {}});
+  }
+  return std::move(files.launches);
+}
+
 std::string litmus_home() {
   std::error_code error;
   const fs::path home = shipped("litmus");

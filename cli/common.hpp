@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/language/read_tests.hpp"
 #include "checker/races/races.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
@@ -65,6 +66,10 @@ class ProgressLine {
 // Writes to stdout at once, so that a reader at the other end of a pipe sees what is done.
 void print_now(const std::string& text);
 void print_error(const std::string& text);
+
+// Those of the tests that a system takes, programs or sequences of launches. Throws BadInput where others
+// were named.
+LitmusTests tests_for(const SystemEntry& system, SuiteFiles files);
 
 // The folder of the tests that come with Lockstep (support/home.hpp), as a path relative to the current
 // folder where it lies below it.

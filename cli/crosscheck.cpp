@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "checker/language/read_tests.hpp"
+#include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -52,7 +53,8 @@ std::vector<Checker> checkers(const Options& options) {
   return chosen;
 }
 
-LitmusTests programs(const Options& options, std::vector<std::string>& errors) {
+// Programs, or of a system that takes them, sequences of launches.
+LitmusTests clients(const Options& options, const SystemEntry& system, std::vector<std::string>& errors) {
   const std::string home = litmus_home();
   std::vector<std::string> paths = options.programs;
   if (paths.empty()) {
@@ -60,9 +62,8 @@ LitmusTests programs(const Options& options, std::vector<std::string>& errors) {
     paths.insert(paths.end(), small_tests.begin(), small_tests.end());
   }
   SuiteFiles files = read_tests(paths, home, Clients::include);
-  refuse_launches(files, "other checkers are given programs");
   errors = std::move(files.errors);
-  return std::move(files.tests);
+  return tests_for(system, std::move(files));
 }
 
 // As it was asked for; with --all, every variant, and the default one with each fault.
@@ -88,18 +89,14 @@ std::vector<Subject> subjects(const Options& options) {
 std::vector<Case> cases(const Options& options, std::vector<std::string>& errors) {
   const std::vector<Subject> all = subjects(options);
   std::vector<Case> cases;
-  if (!all.front().system->runs_programs) {
-    if (!options.programs.empty())
-      throw BadInput(fmt::format("{} runs no programs", all.front().system->name));
+  const SystemEntry& system = *all.front().system;
+  if (!system.runs_programs && options.programs.empty()) {
     for (const Subject& subject : all) cases.push_back({subject, nullptr});
     return cases;
   }
-  const LitmusTests tests = programs(options, errors);
+  const LitmusTests tests = clients(options, system, errors);
   for (const Subject& subject : all) {
-    for (const auto& test : tests) {
-      cases.push_back({subject, test});
-      cases.back().subject.program = std::make_shared<const Program>(test->program);
-    }
+    for (const auto& test : tests) cases.push_back({with_client(subject, *test), test});
   }
   return cases;
 }
@@ -138,9 +135,10 @@ Command add_crosscheck(CLI::App& lockstep) {
   CLI::App* app =
       lockstep.add_subcommand("crosscheck", "Have Rumur and SPIN confirm states, firings and verdicts");
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
-  add_list(*app, "--program", options->programs,
-           "Programs that a memory system runs: files, folders or names (default: litmus/clients and a few "
-           "small tests)")
+  add_list(
+      *app, "--program", options->programs,
+      "What a memory system runs, programs or launches: files, folders or names (default: litmus/clients "
+      "and a few small tests; every launch)")
       ->type_name("P,P");
   options->choice.add_to(*app);
   app->add_flag("--all", options->all, "Every variant, and the default one with each fault");
@@ -161,6 +159,7 @@ Command add_crosscheck(CLI::App& lockstep) {
       "  lockstep crosscheck german\n"
       "  lockstep crosscheck german --all --size node=3\n"
       "  lockstep crosscheck quick-release --program mp-agent --with spin\n"
+      "  lockstep crosscheck cpcoh --program worked-example\n"
       "  lockstep crosscheck write-through --fault early-acknowledgement\n"
       "\n"
       "All checkers explore without reductions and go on past states that fail, so that with a fault, too,\n"

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "checker/language/read_tests.hpp"
+#include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
@@ -30,10 +31,7 @@ using Test = std::shared_ptr<const LitmusTest>;
 
 // The program that is named, or every client; null alone where the system runs none.
 std::vector<Test> tests(const Options& options, const Subject& subject) {
-  if (!subject.system->runs_programs) {
-    if (!options.program.empty()) throw BadInput(fmt::format("{} runs no programs", subject.system->name));
-    return {nullptr};
-  }
+  if (!subject.system->runs_programs && options.program.empty()) return {nullptr};
   const bool clients = options.program.empty();
   if (clients && options.folder.empty()) {
     throw BadInput(fmt::format("{} runs programs, and each makes an export of its own", subject.system->name),
@@ -47,18 +45,18 @@ std::vector<Test> tests(const Options& options, const Subject& subject) {
     for (const std::string& error : files.errors) print_error(error);
     throw BadInput(fmt::format("'{}' can't be exported", options.program));
   }
-  refuse_launches(files, "it is no program to export");
-  if (files.tests.size() > 1 && options.folder.empty()) {
+  std::vector<Test> all = tests_for(*subject.system, std::move(files));
+  if (all.size() > 1 && options.folder.empty()) {
     throw BadInput(fmt::format("'{}' holds {} programs, and each makes an export of its own", options.program,
-                               files.tests.size()),
+                               all.size()),
                    "name one of them, or a folder for all with --output");
   }
-  return std::move(files.tests);
+  return all;
 }
 
 std::string exported(const Options& options, Subject subject, const Test& test) {
-  if (test) subject.program = std::make_shared<const Program>(test->program);
-  const recorded::WholeDescription whole = subject.system->describe_whole(subject.program, subject.options);
+  if (test) subject = with_client(std::move(subject), *test);
+  const recorded::WholeDescription whole = subject.describe();
   ExportOptions how;
   how.title = subject.description() + (test ? " running " + test->name : "");
   how.purpose = options.count ? Purpose::count : Purpose::verdict;
@@ -102,7 +100,8 @@ Command add_export(CLI::App& lockstep) {
       ->required()
       ->check(CLI::IsMember({"murphi", "promela"}).description(""))
       ->type_name("LANGUAGE");
-  app->add_option("--program", options->program, "The program that a memory system runs: a file or a name")
+  app->add_option("--program", options->program,
+                  "The program, or sequence of launches, that a memory system runs: a file or a name")
       ->type_name("P");
   app->add_option("--output", options->folder,
                   "Write files into a folder, one for each program (default: the clients), not to stdout")

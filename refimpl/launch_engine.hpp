@@ -28,6 +28,7 @@
 #include "refimpl/timed.hpp"
 #include "spec/program/kernel_rules.hpp"
 #include "spec/program/launches.hpp"
+#include "spec/program/launching.hpp"
 
 namespace lockstep {
 
@@ -35,7 +36,7 @@ template <class Info>
 class LaunchEngine {
  public:
   using K = Timed<typename Info::template Sizes<TimedCapacities>>;
-  using Protocol = typename Info::template Closed<K>;
+  using Protocol = typename Info::template Launched<K>;
   using State = typename Protocol::State;
 
   LaunchEngine(const LaunchWorkload& workload, const ChipletMachine& machine,
@@ -54,7 +55,8 @@ class LaunchEngine {
     protocol_.place([&](auto& map, std::string_view, auto, auto, auto&& image) {
       for (int page = 0; page < pages_; ++page) map.image.push_back(static_cast<std::uint32_t>(image(page)));
     });
-    protocol_.rules(listed_);
+    RulesAndRequests<K, State> rules(listed_, &asked_);
+    protocol_.rules(rules);
     for (const auto& value : listed_.values())
       rules_.push_back({std::string(value.rule.name), std::string(value.rule.unit), 0});
     memory_ = workload.initial;
@@ -91,7 +93,6 @@ class LaunchEngine {
 
  private:
   using Copy = typename decltype(std::declval<State>().l2.at(0, 0).copy)::enumeration;
-  static constexpr const LaunchRules& client = Info::client;
   static constexpr const KernelRules& kernel = Info::kernel;
 
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -103,12 +104,9 @@ class LaunchEngine {
     std::string unit;
     std::uint64_t firings = 0;
   };
-  bool try_fire(std::string_view name, std::array<int, 3> parameters = {}) {
-    const auto found =
-        std::find_if(rules_.begin(), rules_.end(), [&](const RuleCount& rule) { return rule.name == name; });
-    if (found == rules_.end()) throw std::logic_error(fmt::format("no rule is called '{}'", name));
-    const auto& rule = listed_.values()[static_cast<std::size_t>(found - rules_.begin())];
-    std::array<std::uint32_t, 3> members{};
+  bool try_fire(std::size_t number, const std::vector<int>& parameters) {
+    const auto& rule = listed_.values()[number];
+    std::array<std::uint32_t, max_parameters> members{};
     std::transform(parameters.begin(), parameters.end(), members.begin(),
                    [](int i) { return static_cast<std::uint32_t>(i); });
     timed::reads.begin_unlisted();
@@ -120,14 +118,26 @@ class LaunchEngine {
     for (std::size_t i = 0; i < journal_.rows.size(); ++i)
       journal_.rows[i].table->settle(journal_.rows[i].slot);
     journal_.clear();
-    ++found->firings;
+    ++rules_[number].firings;
     ++firings_;
     if (on_firing) on_firing();
     return true;
   }
-  void fire(std::string_view name, std::array<int, 3> parameters = {}) {
+  bool try_fire(std::string_view name, const std::vector<int>& parameters = {}) {
+    const auto found =
+        std::find_if(rules_.begin(), rules_.end(), [&](const RuleCount& rule) { return rule.name == name; });
+    if (found == rules_.end()) throw std::logic_error(fmt::format("no rule is called '{}'", name));
+    return try_fire(static_cast<std::size_t>(found - rules_.begin()), parameters);
+  }
+  void fire(std::string_view name, const std::vector<int>& parameters = {}) {
     if (!try_fire(name, parameters)) throw std::logic_error(fmt::format("'{}' is not enabled", name));
   }
+  void ask(LaunchRequest request, const std::vector<int>& parameters) {
+    const std::size_t rule = asked_[static_cast<std::size_t>(request)];
+    if (!try_fire(rule, parameters))
+      throw std::logic_error(fmt::format("'{}' is not enabled", rules_[rule].name));
+  }
+  void ask(const LaunchAct& act) { ask(act.request, act.members); }
 
   [[nodiscard]] Copy copy(int chiplet, int page) const {
     return state_.l2.at(static_cast<std::uint32_t>(chiplet), static_cast<std::uint32_t>(page)).copy.v;
@@ -139,20 +149,19 @@ class LaunchEngine {
   void launch(const Launch& launch, const std::vector<PageTask>& tasks) {
     const double packet = now_;
     const bool kernel_runs = launch.structure < 0;
-    for (const LaunchLabel& l : launch.labels)
-      fire(l.write ? client.labels_write : client.labels_read, {l.structure, l.chiplet, l.word});
-    if (launch.kind == Launch::Kind::host_reads) fire(client.host_reads, {launch.structure});
-    if (launch.kind == Launch::Kind::host_writes) fire(client.host_writes, {launch.structure});
+    const std::vector<LaunchAct> acts = acts_of(launch);
+    const std::size_t complete = acts.size() - 2;
+    for (std::size_t i = 0; i < complete; ++i) ask(acts[i]);
     now_ += static_cast<double>(workload_.launches.structures.size()) * machine_.cp.lookup;
-    fire(launch.kind == Launch::Kind::unlabelled ? client.unlabelled : client.inspects);
+    ask(acts[complete]);
     operate(protocol_.at_boundaries(state_).v);
-    fire(client.launches);
+    fire(kernel.launches);
     if (kernel_runs) now_ += machine_.cp.message;  // "launch enable"
     launches_ += kernel_runs ? 1 : 0;
     launching_ += kernel_runs ? now_ - packet : 0;
     const double begun = now_;
     if (kernel_runs) work(tasks);
-    fire(client.ends);
+    ask(acts.back());
     if (kernel_runs) now_ += machine_.cp.message;  // that it has ended
     if (state_.phase.v != decltype(state_.phase)::enumeration::labelling) {
       operate(true);
@@ -281,7 +290,7 @@ class LaunchEngine {
       w.outstanding.erase(first);
     }
     const bool miss = copy(c, page) == Copy::absent;
-    fire(write ? kernel.writes : kernel.reads, {c, c, page});
+    ask(write ? LaunchRequest::stores : LaunchRequest::loads, {c, c, page});
     w.clock += bytes() / machine_.l2.bytes_per_cycle;
     double completes = w.clock + machine_.l2.latency;
     ++(miss ? misses_ : hits_);
@@ -328,6 +337,7 @@ class LaunchEngine {
   timed::Journal journal_;
   timed::Binder binder_{journal_};
   RuleList<K, State> listed_{protocol_.k};
+  typename RulesAndRequests<K, State>::Places asked_{};  // rules by request
   std::vector<RuleCount> rules_;
   std::vector<std::uint32_t> memory_;  // what the L3 holds
   std::vector<L2> l2_;

@@ -14,7 +14,7 @@ template <class Info>
 struct RegisteredSimulation {
   static_assert(is_described<Info, Timed>());
   explicit RegisteredSimulation(std::string_view header) {
-    if constexpr (requires { Info::client; }) {
+    if constexpr (requires { Info::kernel; }) {
       register_launched(origin<Info>(header), launched_system<Info>());
     } else if constexpr (RunsPrograms<Info, Timed, TimedCapacities>) {
       register_timed(origin<Info>(header), timed_system<Info>());

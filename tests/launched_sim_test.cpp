@@ -95,6 +95,7 @@ std::set<Fields> explored(const LaunchWorkload& workload, const std::string& var
   launches->launches.push_back(reads);
   SystemOptions options;
   options.variant = variant;
+  options.reductions = Reductions::none();
   const auto model = find_system("cpcoh").build_launched(launches, options);
   std::set<Fields> states;
   std::set<std::vector<std::uint64_t>> seen;
@@ -105,7 +106,10 @@ std::set<Fields> explored(const LaunchWorkload& workload, const std::string& var
       std::vector<std::uint64_t> state(out.state(i), out.state(i) + model->words());
       if (!seen.insert(state).second) continue;
       Fields fields;
-      for (const auto& [path, value] : model->fields(state.data())) fields[path] = value;
+      const std::string part = "memory.";
+      for (const auto& [path, value] : model->fields(state.data())) {
+        if (path.starts_with(part)) fields[path.substr(part.size())] = value;
+      }
       states.insert(std::move(fields));
       waiting.push_back(std::move(state));
     }

@@ -95,7 +95,7 @@ std::string_view word(CheckStatus status) {
 
 std::string title(const CheckRun& run) {
   std::string text = run.subject.description();
-  if (run.subject.program) text += " running " + run.subject.program->name;
+  if (const std::string client = run.subject.client(); !client.empty()) text += " running " + client;
   return text;
 }
 
@@ -105,7 +105,7 @@ nlohmann::json run_json(const CheckRun& run) {
       {"system", run.subject.name()},
       {"faults", run.subject.options.faults},
       {"sizes", run.subject.options.sizes},
-      {"program", run.subject.program ? nlohmann::json(run.subject.program->name) : nlohmann::json()},
+      {"program", run.subject.client().empty() ? nlohmann::json() : nlohmann::json(run.subject.client())},
       {"verdict", word(run.status)}};
   if (!run.message.empty()) out["message"] = run.message;
   if (run.status == CheckStatus::error) return out;

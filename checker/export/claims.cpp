@@ -20,7 +20,7 @@ Expression term(const ConditionTerm& term, const recorded::WholeDescription& who
     case ConditionTerm::Kind::location:
       return whole.final_locations.at(static_cast<std::size_t>(term.index));
     case ConditionTerm::Kind::shown:
-      break;  // of sequences of launches, which are not exported
+      return whole.final_registers.at(0).at(static_cast<std::size_t>(term.index));
   }
   throw std::logic_error("a condition's term of no kind");
 }

@@ -67,8 +67,7 @@ struct Ends {
   std::uint64_t reached = 0;
   std::uint64_t missed = 0;
 };
-void count_end(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state, Ends& ends) {
-  const Outcome outcome = outcome_at(test, model, state);
+void count_end(const LitmusTest& test, const Outcome& outcome, Ends& ends) {
   if (!satisfies(test.filter, test, outcome)) return;
   (satisfies(test.condition, test, outcome) ? ends.reached : ends.missed) += 1;
 }
@@ -105,11 +104,8 @@ void finish(const ExploreResult& result, const Counting& counting, OurCount& our
 OurCount count_ours(const Subject& subject, const LitmusTest* test, const CrosscheckOptions& options) {
   OurCount ours;
   try {
-    const std::unique_ptr<ProgramModel> program =
-        subject.system->runs_programs ? subject.build_with_program() : nullptr;
-    const std::unique_ptr<Model> closed = program ? nullptr : subject.build();
-    const Model& model = program ? *program : *closed;
-    const Counting counting(model, options);
+    const Posed posed = test != nullptr ? pose(*test, subject) : Posed{subject.build(), {}};
+    const Counting counting(*posed.model, options);
     Ends ends;
     ExploreOptions explore_options;
     explore_options.threads = options.limits.threads;
@@ -120,7 +116,9 @@ OurCount count_ours(const Subject& subject, const LitmusTest* test, const Crossc
     explore_options.deadlocks = false;
     const bool asked = test != nullptr && !test->observed.empty();
     if (asked) {
-      explore_options.on_end = [&](const std::uint64_t* state) { count_end(*test, *program, state, ends); };
+      explore_options.on_end = [&](const std::uint64_t* state) {
+        count_end(*test, posed.outcome(state), ends);
+      };
     }
     finish(explore(counting, explore_options), counting, ours);
     if (asked) ours.count.claims.insert(ours.count.claims.end(), {ends.reached, ends.missed});
@@ -191,8 +189,7 @@ CrosscheckRun crosscheck(Subject subject, std::shared_ptr<const LitmusTest> test
                                                                   : Agreement::inconclusive;
     return run;
   }
-  const recorded::WholeDescription whole =
-      run.subject.system->describe_whole(run.subject.program, run.subject.options);
+  const recorded::WholeDescription whole = run.subject.describe();
   // A litmus test's question is one for counts.
   run.claims = claims_of(whole, run.purpose == Purpose::count ? run.test.get() : nullptr);
   CountOptions count_options;

@@ -80,7 +80,7 @@ nlohmann::json count_json(std::string_view checker, const Count& count, Purpose 
 
 std::string crosscheck_title(const CrosscheckRun& run) {
   std::string title = run.subject.description();
-  if (run.subject.program) title += " running " + run.subject.program->name;
+  if (const std::string client = run.subject.client(); !client.empty()) title += " running " + client;
   return title;
 }
 
@@ -130,7 +130,7 @@ nlohmann::json crosscheck_json(std::span<const CrosscheckRun> runs, const std::v
         {"system", run.subject.name()},
         {"faults", run.subject.options.faults},
         {"sizes", run.subject.options.sizes},
-        {"program", run.subject.program ? nlohmann::json(run.subject.program->name) : nlohmann::json()},
+        {"program", run.subject.client().empty() ? nlohmann::json() : nlohmann::json(run.subject.client())},
         {"agreement", word(run.agreement)}};
     one["claims"] = nlohmann::json::array();
     for (const Claim& claim : run.claims) one["claims"].push_back(claim.name);

@@ -23,11 +23,15 @@ namespace {
 // that runs programs. Under a sequence of launches nothing is: what it broke is among its outcomes.
 class AssertionsOnly final : public ModelView {
  public:
-  using ModelView::ModelView;
+  AssertionsOnly(const Model& model, const LitmusTest& test)
+      : ModelView(model), first_(test.launches == nullptr ? 1 : 0) {}
   void expand(const std::uint64_t* state, Successors& out) const override {
     model_.expand(state, out);
-    if (out.violated > 0) out.violated = -1;
+    if (out.violated >= first_) out.violated = -1;
   }
+
+ private:
+  int first_;  // of those that are not
 };
 
 RunStatus status_of(Verdict verdict) {
@@ -59,45 +63,13 @@ ExploreOptions explore_options(const RunLimits& limits) {
   return options;
 }
 
-Subject with_program(Subject subject, const LitmusTest& test) {
-  if (test.launches != nullptr) {
-    subject.launches = test.launches;
-    return subject;
-  }
-  subject.program = std::make_shared<const Program>(test.program);
-  subject.options.memory_observed = observes_memory(test);
-  return subject;
-}
-
-// A system with its client, a program or a sequence of launches: the model, and what an end shows of it.
-struct Posed {
-  std::unique_ptr<Model> model;
-  std::function<Outcome(const std::uint64_t* state)> outcome;
-};
-Posed pose(const LitmusTest& test, const Subject& subject) {
-  if (test.launches != nullptr) {
-    std::unique_ptr<LaunchesModel> model = subject.build_with_launches();
-    const LaunchesModel& asked = *model;
-    return {std::move(model), [&test, &asked](const std::uint64_t* state) {
-              Outcome outcome;
-              for (const ConditionTerm& term : test.observed)
-                outcome.push_back(asked.observed(state, static_cast<std::size_t>(term.index)));
-              return outcome;
-            }};
-  }
-  std::unique_ptr<ProgramModel> model = subject.build_with_program();
-  const ProgramModel& asked = *model;
-  return {std::move(model),
-          [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
-}
-
 // To derive reductions from trees takes as long as it takes to visit some thousand states.
 constexpr std::size_t states_before_deriving = 4'000;
 
 void explore_outcomes(const LitmusTest& test, const ExploreOptions& limits, SystemRun& run) {
   const Posed posed = pose(test, run.subject);
   const std::unique_ptr<Model>& model = posed.model;
-  const AssertionsOnly question(*model);
+  const AssertionsOnly question(*model, test);
   run.rules = model->rules();
   std::set<Outcome> outcomes;
   ExploreOptions options = limits;
@@ -147,6 +119,36 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, Derive de
 
 }  // namespace
 
+Subject with_client(Subject subject, const LitmusTest& test) {
+  if (test.launches != nullptr) {
+    subject.launches = test.launches;
+    // What is noted of every state makes all rules meet: there is next to nothing to leave out.
+    Reductions& wanted = subject.options.reductions;
+    if (!subject.options.check_footprints) wanted.stubborn = wanted.dead = false;
+    return subject;
+  }
+  subject.program = std::make_shared<const Program>(test.program);
+  subject.options.memory_observed = observes_memory(test);
+  return subject;
+}
+
+Posed pose(const LitmusTest& test, const Subject& subject) {
+  if (test.launches != nullptr) {
+    std::unique_ptr<LaunchesModel> model = subject.build_with_launches();
+    const LaunchesModel& asked = *model;
+    return {std::move(model), [&test, &asked](const std::uint64_t* state) {
+              Outcome outcome;
+              for (const ConditionTerm& term : test.observed)
+                outcome.push_back(asked.observed(state, static_cast<std::size_t>(term.index)));
+              return outcome;
+            }};
+  }
+  std::unique_ptr<ProgramModel> model = subject.build_with_program();
+  const ProgramModel& asked = *model;
+  return {std::move(model),
+          [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
+}
+
 std::string failure_text(const SystemRun& run) {
   switch (run.status) {
     case RunStatus::deadlock:
@@ -171,7 +173,7 @@ Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std:
 
 SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits, Derive derive) {
   SystemRun run;
-  run.subject = with_program(std::move(subject), test);
+  run.subject = with_client(std::move(subject), test);
   run.system = run.subject.name();
   try {
     explore_outcomes(test, limits, derive, run);
@@ -214,7 +216,7 @@ ReductionCheck check_reductions(const LitmusTest& test, const SystemRun& reduced
 
 std::optional<RecordedTrace> find_outcome(const LitmusTest& test, Subject subject, const RunLimits& limits,
                                           const std::function<bool(const Outcome&)>& wanted) {
-  const Subject whole = with_program(std::move(subject), test);
+  const Subject whole = with_client(std::move(subject), test);
   const Posed posed = pose(test, whole);
   const Trace trace = find_end(*posed.model, explore_options(limits),
                                [&](const std::uint64_t* state) { return wanted(posed.outcome(state)); });

@@ -40,7 +40,17 @@ struct SystemRun {
 // What a failed run did wrong, in a few words.
 std::string failure_text(const SystemRun& run);
 
-// The values of a test's observed terms in a final state.
+// A system with a test's client, a program or a sequence of launches: the model, and the values of the test's
+// observed terms in a final state. The test has to outlive it.
+struct Posed {
+  std::unique_ptr<Model> model;
+  std::function<Outcome(const std::uint64_t* state)> outcome;
+};
+// Throws BadInput where the subject, which has the test's program or launches already, does not fit.
+Posed pose(const LitmusTest& test, const Subject& subject);
+// Gives a subject the test's program or launches.
+Subject with_client(Subject subject, const LitmusTest& test);
+// The same of a program's model.
 Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state);
 
 // Whether reductions that follow from trees are derived for small state spaces, too, where that takes longer

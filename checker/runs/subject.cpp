@@ -13,6 +13,15 @@
 
 namespace lockstep {
 
+namespace {
+
+void refuse_launches_on(const SystemEntry& system) {
+  if (system.build_launched == nullptr)
+    throw BadInput(fmt::format("{} takes no sequence of launches", system.name));
+}
+
+}  // namespace
+
 std::string Subject::name() const {
   std::string text(system->name);
   if (options.variant != "default") text += "/" + options.variant;
@@ -25,6 +34,10 @@ std::string Subject::description() const {
   for (const auto& [size, value] : options.sizes) text += fmt::format(", {}={}", size, value);
   if (options.scheduler) text += " under " + description_of(*options.scheduler);
   return text;
+}
+
+std::string Subject::client() const {
+  return program ? program->name : launches ? launches->name : "";
 }
 
 std::unique_ptr<Model> Subject::build() const {
@@ -42,10 +55,14 @@ std::unique_ptr<ProgramModel> Subject::build_with_program() const {
 }
 
 std::unique_ptr<LaunchesModel> Subject::build_with_launches() const {
-  if (system->build_launched == nullptr) {
-    throw BadInput(fmt::format("{} takes no sequence of launches", system->name));
-  }
+  refuse_launches_on(*system);
   return system->build_launched(launches, options);
+}
+
+recorded::WholeDescription Subject::describe() const {
+  if (launches == nullptr) return system->describe_whole(program, options);
+  refuse_launches_on(*system);
+  return system->describe_launched(launches, options);
 }
 
 Subject subject_named(std::string_view name) {

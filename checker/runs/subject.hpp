@@ -27,12 +27,16 @@ struct Subject {
   // The name together with what differs from the defaults: "quick-release, fault early-ack,
   // s-fifo1-entries=2".
   [[nodiscard]] std::string description() const;
+  // The name of its program or sequence of launches; empty where it has none.
+  [[nodiscard]] std::string client() const;
   // Throws BadInput where options or program do not fit the system.
   [[nodiscard]] std::unique_ptr<Model> build() const;
   // The same for a system that runs programs.
   [[nodiscard]] std::unique_ptr<ProgramModel> build_with_program() const;
-  // The same for a system whose client is given.
+  // The same for a system whose client launches kernels.
   [[nodiscard]] std::unique_ptr<LaunchesModel> build_with_launches() const;
+  // All that explores it has to know. Throws as build() does.
+  [[nodiscard]] recorded::WholeDescription describe() const;
 };
 
 // "quick-release" or "quick-release/split-fifo"; throws BadInput with the nearest name.

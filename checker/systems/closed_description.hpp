@@ -4,11 +4,19 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "checker/systems/closed_system.hpp"
 #include "spec/kernel/recorded.hpp"
 
 namespace lockstep {
+
+// Leaves of each function's values those at the sizes of a run.
+template <class Sizes>
+void set_extents(std::vector<recorded::RigidFunction>& functions, const Sizes& sizes) {
+  for (recorded::RigidFunction& function : functions)
+    function.image.resize(static_cast<std::size_t>(extent_of(sizes, function.from)));
+}
 
 template <class Info>
 recorded::Description describe_closed(const SystemOptions& options) {
@@ -33,8 +41,7 @@ recorded::WholeDescription describe_closed_system(const SystemOptions& options) 
   const auto sizes = closed_sizes<Info>(self, options);
   recorded::WholeDescription whole;
   const Protocol protocol = closed_protocol<Info>(K(sizes), self, options, PlaceByName{&whole.functions});
-  for (recorded::RigidFunction& function : whole.functions)
-    function.image.resize(static_cast<std::size_t>(extent_of(sizes, function.from)));
+  set_extents(whole.functions, sizes);
   whole.value_low = ValueRange{}.low;
   whole.value_high = ValueRange{}.high;
   recorded::describe_system(protocol, protocol.kind(), whole);

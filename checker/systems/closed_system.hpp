@@ -9,7 +9,6 @@
 
 #include "checker/explore/adaptor.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "checker/systems/launched_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
 
@@ -17,15 +16,19 @@ namespace lockstep {
 
 // A protocol with its variant and faults, for protocols that have variants, and with its rigid functions, for
 // those that place something: `place(map, name, from, to, image)` is called for each.
-template <class Info, class K, class Place>
-typename Info::template Closed<K> closed_protocol(K k, const SystemEntry& self, const SystemOptions& options,
-                                                  Place&& place) {
-  using Protocol = typename Info::template Closed<K>;
+template <class Protocol, class K, class Place>
+Protocol protocol_of(K k, const SystemEntry& self, const SystemOptions& options, Place&& place) {
   Protocol protocol{std::move(k),
                     static_cast<decltype(Protocol::fault_bits)>(fault_mask(self, options.faults))};
   if constexpr (requires { protocol.variant; }) protocol.variant = variant_index(self, options.variant);
   if constexpr (requires { protocol.place(place); }) protocol.place(place);
   return protocol;
+}
+template <class Info, class K, class Place>
+typename Info::template Closed<K> closed_protocol(K k, const SystemEntry& self, const SystemOptions& options,
+                                                  Place&& place) {
+  return protocol_of<typename Info::template Closed<K>>(std::move(k), self, options,
+                                                        std::forward<Place>(place));
 }
 
 // Gives rigid functions their values, for kinds that compute.
@@ -78,55 +81,10 @@ std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
   return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
 }
 
-// Under a sequence of launches, for protocols that say by which rules their client acts.
-template <class Info, class Sizes>
-std::unique_ptr<LaunchesModel> launched_model(const Sizes& sizes, const SystemEntry& self,
-                                              const SystemOptions& options,
-                                              std::shared_ptr<const Launches> launches) {
-  using Protocol = typename Info::template Closed<Concrete<Sizes>>;
-  Concrete<Sizes> k;
-  k.sizes = sizes;
-  auto protocol = closed_protocol<Info>(k, self, options, PlaceByNumber{});
-  return std::make_unique<LaunchedModel<Protocol>>(std::move(protocol), Info::client, std::move(launches));
-}
-
-// Of sizes that small capacities do not hold. Units of their own make them (full_models.hpp).
+// Of sizes that small capacities do not hold. A unit of its own makes it (full_models.hpp).
 template <class Info>
 std::unique_ptr<Model> full_closed_model(const typename Info::template Sizes<FullCapacities>& sizes,
                                          const SystemEntry& self, const SystemOptions& options);
-template <class Info>
-std::unique_ptr<LaunchesModel> full_launched_model(const typename Info::template Sizes<FullCapacities>& sizes,
-                                                   const SystemEntry& self, const SystemOptions& options,
-                                                   std::shared_ptr<const Launches> launches);
-
-// The sizes that a sequence needs, and more chiplets, other lines or coarser labels where the user asks for
-// them. Throws BadInput with the place in the test where they do not fit.
-template <class Info>
-typename Info::template Sizes<FullCapacities> sizes_of_launches(const Launches& launches,
-                                                                const SystemEntry& self,
-                                                                const SystemOptions& options) {
-  using Sizes = typename Info::template Sizes<FullCapacities>;
-  Sizes sizes;
-  Info::sizes_for(sizes, launches);
-  Sizes needed = sizes;
-  needed.visit([&]<class Tag>(Tag, int& size) {
-    if (size <= Sizes::template capacity<Tag>()) return;
-    throw BadInput(Diagnostic{
-        launches.file, launches.place,
-        "needs " + std::string(Tag::name) + "=" + std::to_string(size) + ", and " + std::string(self.name) +
-            " holds at most " + std::to_string(Sizes::template capacity<Tag>()),
-        "make do with fewer or smaller structures", line_of(launches.text, launches.place.line)});
-  });
-  for (const char* fixed : {"structure", "word", "base"}) {
-    if (options.sizes.contains(fixed)) {
-      throw BadInput(std::string("the size ") + fixed + " is said by the sequence of launches",
-                     "leave out --size " + std::string(fixed));
-    }
-  }
-  apply_sizes(sizes, options, []<class Tag>(Tag) { return Tag::name == "chiplet"; });
-  return sizes;
-}
-
 template <class Info>
 SystemEntry closed_system_entry() {
   SystemEntry entry;
@@ -145,18 +103,6 @@ SystemEntry closed_system_entry() {
     }
     return full_closed_model<Info>(sizes, self, options);
   };
-  if constexpr (requires { Info::client; }) {
-    entry.build_launched = [](std::shared_ptr<const Launches> launches,
-                              const SystemOptions& options) -> std::unique_ptr<LaunchesModel> {
-      const SystemEntry& self = find_system(Info::name);
-      const auto sizes = sizes_of_launches<Info>(*launches, self, options);
-      if constexpr (compiles_small_states) {
-        typename Info::template Sizes<CapacitiesAtMost<4>> small;
-        if (fits(sizes, small)) return launched_model<Info>(small, self, options, std::move(launches));
-      }
-      return full_launched_model<Info>(sizes, self, options, std::move(launches));
-    };
-  }
   return entry;
 }
 

@@ -7,6 +7,7 @@
 
 #include "checker/systems/closed_system.hpp"
 #include "checker/systems/contract.hpp"
+#include "checker/systems/launched_system.hpp"
 #include "checker/systems/program_system.hpp"
 
 namespace lockstep {
@@ -25,7 +26,7 @@ std::unique_ptr<Model> full_closed_model(const typename Info::template Sizes<Ful
 }
 
 template <class Info>
-std::unique_ptr<LaunchesModel> full_launched_model(const typename Info::template Sizes<FullCapacities>& sizes,
+std::unique_ptr<LaunchesModel> full_launched_model(const LaunchSizes<Info, FullCapacities>& sizes,
                                                    const SystemEntry& self, const SystemOptions& options,
                                                    std::shared_ptr<const Launches> launches) {
   return launched_model<Info>(sizes, self, options, std::move(launches));
@@ -37,7 +38,7 @@ struct FullModels {
   static constexpr auto made = [] {
     if constexpr (RunsPrograms<Info, Concrete>) {
       return &full_model_of_program<Info, Claims>;
-    } else if constexpr (requires { Info::client; }) {
+    } else if constexpr (TakesLaunches<Info, Concrete>) {
       return std::pair{&full_closed_model<Info>, &full_launched_model<Info>};
     } else {
       return &full_closed_model<Info>;

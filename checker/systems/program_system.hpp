@@ -109,6 +109,19 @@ Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<f
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed, const Reductions& wanted);
 
+// Has a model explore by those reductions that are wanted of them; `describe()` gives its trees.
+template <class CompiledModel, class Describe>
+void reduce_by_trees(CompiledModel& model, const Reductions& wanted, const SystemOptions& options,
+                     Describe&& describe) {
+  if (!wanted.stubborn && !wanted.dead) return;
+  const auto initial = model.first_state();
+  Derived derived = derive_reductions(describe(), model.places(), model.engine().fair_instances(),
+                                      reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial),
+                                      options.memory_observed, wanted);
+  model.reduce(std::move(derived.stubborn), std::move(derived.dead));
+  model.check_footprints(options.check_footprints && wanted.stubborn);
+}
+
 template <class Info, template <class> class Claims, class Sizes>
 std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_ptr<const Program> program,
                                                const PlacementTable& placement, const SystemOptions& options,
@@ -121,15 +134,7 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   if (entry.describe_whole == nullptr) reductions.stubborn = reductions.dead = false;
   auto model =
       std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, instruction_text(program));
-  if (reductions.stubborn || reductions.dead) {
-    const auto initial = model->first_state();
-    Derived derived =
-        derive_reductions(entry.describe_whole(program, options), model->places(),
-                          model->engine().fair_instances(), reinterpret_cast<const std::byte*>(initial.get()),
-                          sizeof(*initial), options.memory_observed, reductions);
-    model->reduce(std::move(derived.stubborn), std::move(derived.dead));
-    model->check_footprints(options.check_footprints && reductions.stubborn);
-  }
+  reduce_by_trees(*model, reductions, options, [&] { return entry.describe_whole(program, options); });
   if constexpr (has_claims<Claims, K>) {
     if (reductions.at_once) {
       using State = typename System<Info, K>::State;

@@ -3,6 +3,7 @@
 
 #include "checker/systems/closed_system.hpp"
 #include "checker/systems/contract.hpp"
+#include "checker/systems/launched_system.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/scheduled_registry.hpp"
@@ -20,7 +21,11 @@ struct RegisteredModel {
       if constexpr (requires { Info::performs_at_once; })
         const RegisteredScheduled scheduled(here, build_scheduled_model<Info>);
     } else {
-      const RegisteredSystem system(here, closed_system_entry<Info>);
+      const RegisteredSystem system(here, [] {
+        SystemEntry entry = closed_system_entry<Info>();
+        if constexpr (TakesLaunches<Info, Concrete>) entry.build_launched = build_launched_model<Info>;
+        return entry;
+      });
     }
   }
 };

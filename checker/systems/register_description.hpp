@@ -6,6 +6,7 @@
 
 #include "checker/systems/closed_description.hpp"
 #include "checker/systems/contract.hpp"
+#include "checker/systems/launched_description.hpp"
 #include "checker/systems/program_description.hpp"
 #include "checker/systems/registry.hpp"
 
@@ -28,6 +29,7 @@ struct RegisteredTrees {
       descriptions.describe_whole = [](std::shared_ptr<const Program>, const SystemOptions& options) {
         return describe_closed_system<Info>(options);
       };
+      if constexpr (TakesLaunches<Info, Recorded>) descriptions.describe_launched = describe_launched<Info>;
     }
     const RegisteredDescriptions registered(origin<Info>(header), descriptions);
   }

@@ -39,6 +39,7 @@ std::span<const SystemEntry> systems() {
         if (entry.name != name) continue;
         entry.describe = descriptions.describe;
         entry.describe_whole = descriptions.describe_whole;
+        entry.describe_launched = descriptions.describe_launched;
       }
     }
     return all;

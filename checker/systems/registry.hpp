@@ -68,7 +68,7 @@ struct SystemEntry {
   // Exactly one of the two builds, by runs_programs. Both throw BadInput on options that do not fit.
   std::unique_ptr<ProgramModel> (*build)(std::shared_ptr<const Program>, const SystemOptions&) = nullptr;
   std::unique_ptr<Model> (*build_closed)(const SystemOptions&) = nullptr;
-  // Of a closed system whose client launches kernels: under a sequence of them. Null for all others.
+  // Of a memory system with a port for launches: under a sequence of them. Null for all others.
   std::unique_ptr<LaunchesModel> (*build_launched)(std::shared_ptr<const Launches>,
                                                    const SystemOptions&) = nullptr;
   // Every rule and invariant of the system itself, without a program, as expression trees.
@@ -77,6 +77,10 @@ struct SystemEntry {
   // as building a model does.
   recorded::WholeDescription (*describe_whole)(std::shared_ptr<const Program>,
                                                const SystemOptions&) = nullptr;
+  // The same under a sequence of launches, whose terms are the registers of one thread. Null as
+  // build_launched.
+  recorded::WholeDescription (*describe_launched)(std::shared_ptr<const Launches>,
+                                                  const SystemOptions&) = nullptr;
 };
 
 // In the order in which people should read them. Throws BadInput where two have one name, or one was compiled
@@ -92,6 +96,7 @@ struct RegisteredSystem {
 struct SystemDescriptions {
   decltype(SystemEntry::describe) describe = nullptr;
   decltype(SystemEntry::describe_whole) describe_whole = nullptr;
+  decltype(SystemEntry::describe_launched) describe_launched = nullptr;
 };
 struct RegisteredDescriptions {
   RegisteredDescriptions(const Origin& origin, SystemDescriptions descriptions);

@@ -13,7 +13,7 @@ namespace {
 using cpcoh::Info;
 
 template <class K>
-using Proved = WithLemmas<cpcoh::Protocol<K>, cpcoh::Lemmas>;
+using Proved = WithLemmas<Info::Closed<K>, cpcoh::Lemmas>;
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   using Sizes = Info::Sizes<FullCapacities>;

@@ -41,6 +41,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/program/kernel_rules.hpp"
 #include "spec/program/launches.hpp"
+#include "spec/program/launching.hpp"
 
 namespace lockstep::cpcoh {
 
@@ -143,24 +144,9 @@ inline constexpr std::uint64_t lacking_as_printed =
 inline constexpr std::uint64_t lacking_in_baseline =
     without({"unlabelled-begins-without-release", "unlabelled-ends-without-acquire", "host-unseen"});
 
-// By which of the rules and claims below a client that is given acts, and is judged.
-inline constexpr LaunchRules client{
-    .labels_read = "labels a chiplet's range R",
-    .labels_write = "labels a chiplet's range R/W",
-    .host_reads = "the host asks to read a structure",
-    .host_writes = "the host asks to write a structure",
-    .inspects = "inspects the table and issues operations",
-    .unlabelled = "takes a kernel without labels",
-    .launches = "enables the launch",
-    .ends = "the kernel or the host is done",
-    .never_stale = {"whatever a running kernel may read is current", "whatever the host may read is current"},
-    .never_lost = {"the last write of every word is in memory or dirty in an L2",
-                   "no dirty word is out of date"},
-};
-// By which kernels run, for who gives it time.
+// By which launches are answered, for who gives it time.
 inline constexpr KernelRules kernel{
-    .reads = "reads a word",
-    .writes = "writes a word",
+    .launches = "enables the launch",
     .evicts = "evicts a line",
     .releases = {"releases: writes back the L2", "releases: finds nothing dirty"},
     .acquires = {"acquires: invalidates the L2", "acquires: finds nothing stale"},
@@ -171,6 +157,8 @@ template <class K>
 struct Protocol : ClosedSystem<K, faults, variants> {
   using Base = ClosedSystem<K, faults, variants>;
   using Base::Base, Base::k, Base::fault_bits, Base::is;
+  using ChipletTag = cpcoh::ChipletTag;
+  using StructureTag = cpcoh::StructureTag;
   using Bool = typename K::Bool;
   using Chiplet = typename K::template Ix<ChipletTag>;
   using Structure = typename K::template Ix<StructureTag>;
@@ -214,9 +202,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
                          (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local),
                          (), ())
   };
-  using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
-  using Start = StartList<K, State>;
   // Where things are in memory; rigid during a run. A line is known by its first word.
   struct Layout {
     typename K::template Map<WordTag, WordTag> line_of;
@@ -236,10 +222,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           [=](int word) { return word * owners / in_all; });
   }
 
-  void start(Start& s) const {
-    s.start(over(), [](State&) {});
-  }
-
+  // Its own, and what hosts and kernels ask of it (spec/program/launching.hpp).
+  template <class Rules>
   void rules(Rules& r) const {
     labelling_rules(r);
     launching_rules(r);
@@ -248,34 +232,51 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   }
 
   void invariants(Invariants& v) const {
-    v.invariant("whatever a running kernel may read is current", [=, this](const State& s) {
-      return s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
-        return k.forall(chiplets, [&](Chiplet c) {
-          return !may_read(s, c, w) ||
-                 k.forall(chiplets, [&](Chiplet h) { return !serves(s, h, c, w) || reads_current(s, h, w); });
-        });
-      });
-    });
-    v.invariant("whatever the host may read is current", [=, this](const State& s) {
-      return s.phase != Phase::running || !s.host ||
-             k.forall(words, [&](Word w) { return !host_may(s, w, false) || !s.memory(w).outdated; });
-    });
-    v.invariant("the last write of every word is in memory or dirty in an L2", [=, this](const State& s) {
-      return k.forall(words, [&](Word w) {
-        return !s.memory(w).outdated ||
-               k.exists(chiplets, [&](Chiplet c) { return s.l2(c, w).copy == Copy::dirty; });
-      });
-    });
-    v.invariant("no dirty word is out of date", [=, this](const State& s) {
-      return k.forall(words, [&](Word w) {
-        return k.forall(chiplets, [&](Chiplet c) { return s.l2(c, w).copy != Copy::overwritten; });
-      });
-    });
+    v.invariant("whatever a running kernel may read is current",
+                [this](const State& s) { return kernels_see_current(s); });
+    v.invariant("whatever the host may read is current",
+                [this](const State& s) { return host_sees_current(s); });
+    v.invariant("the last write of every word is in memory or dirty in an L2",
+                [this](const State& s) { return last_writes_are_kept(s); });
+    v.invariant("no dirty word is out of date", [this](const State& s) { return dirty_is_newest(s); });
     if (judges_table()) table_invariants(v);
   }
+  Bool kernels_see_current(const State& s) const {
+    return s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
+      return k.forall(chiplets, [&](Chiplet c) {
+        return !may_read(s, c, w) ||
+               k.forall(chiplets, [&](Chiplet h) { return !serves(s, h, c, w) || reads_current(s, h, w); });
+      });
+    });
+  }
+  Bool host_sees_current(const State& s) const {
+    return s.phase != Phase::running || !s.host ||
+           k.forall(words, [&](Word w) { return !host_may(s, w, false) || !s.memory(w).outdated; });
+  }
+  Bool last_writes_are_kept(const State& s) const {
+    return k.forall(words, [&](Word w) {
+      return !s.memory(w).outdated ||
+             k.exists(chiplets, [&](Chiplet c) { return s.l2(c, w).copy == Copy::dirty; });
+    });
+  }
+  Bool dirty_is_newest(const State& s) const {
+    return k.forall(words, [&](Word w) {
+      return k.forall(chiplets, [&](Chiplet c) { return s.l2(c, w).copy != Copy::overwritten; });
+    });
+  }
 
-  void restore(State&) const {}
-  [[nodiscard]] bool proper_end(const State&) const { return false; }
+  // ---- what a sequence of launches observes --------------------------------------------------------------
+
+  Bool may_see_stale(const State& s) const { return !kernels_see_current(s) || !host_sees_current(s); }
+  Bool has_lost(const State& s) const { return !last_writes_are_kept(s) || !dirty_is_newest(s); }
+  Bool is_acquired(const State& s, Chiplet c) const { return s.local(c).acquire != Operation::none; }
+  Bool is_released(const State& s, Chiplet c) const { return s.local(c).release != Operation::none; }
+  // In the row that the structure leads to; states count as Entry does, and listed_states.
+  Bool lists(const State& s, Structure d, Chiplet c, int state) const {
+    return k.exists(structures, [&](Structure r) {
+      return indexes(s, r, d) && s.entry(r, c) == static_cast<Entry>(state);
+    });
+  }
 
   // ---- what rules, properties and lemmas ask --------------------------------------------------------------
 
@@ -514,11 +515,12 @@ struct Protocol : ClosedSystem<K, faults, variants> {
       return another;
     });
   }
+  template <class Rules>
   void labelling_rules(Rules& r) const {
     // A label names a structure, its mode, and the words that each chiplet will be at: a word at a time.
-    const auto labels = [&](std::string_view name, Mode mode) {
-      r.rule(
-          {.name = name, .unit = "host", .source = "5.3.2 Labeling", .fairness = Fairness::optional},
+    const auto labels = [&](LaunchRequest request, std::string_view name, Mode mode) {
+      r.asked(
+          request, {.name = name, .unit = "host", .source = "5.3.2 Labeling", .fairness = Fairness::optional},
           over(structures, chiplets, words),
           [this, mode](const State& s, Structure d, Chiplet c, Word w) {
             return s.phase == Phase::labelling && !s.host && (s.mode(d) == Mode::none || s.mode(d) == mode) &&
@@ -529,11 +531,12 @@ struct Protocol : ClosedSystem<K, faults, variants> {
             s.label(d, c, w) = true;
           });
     };
-    labels("labels a chiplet's range R", Mode::read);
-    labels("labels a chiplet's range R/W", Mode::read_write);
-    const auto host_asks = [&](std::string_view name, Mode mode) {
-      r.rule(
-          {.name = name, .unit = "host", .source = "5.4.1", .fairness = Fairness::optional}, over(structures),
+    labels(LaunchRequest::labels_read, "labels a chiplet's range R", Mode::read);
+    labels(LaunchRequest::labels_write, "labels a chiplet's range R/W", Mode::read_write);
+    const auto host_asks = [&](LaunchRequest request, std::string_view name, Mode mode) {
+      r.asked(
+          request, {.name = name, .unit = "host", .source = "5.4.1", .fairness = Fairness::optional},
+          over(structures),
           [=, this](const State& s, Structure) {
             return s.phase == Phase::labelling && !s.host && !labelled(s);
           },
@@ -542,8 +545,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
             s.mode(d) = mode;
           });
     };
-    host_asks("the host asks to read a structure", Mode::read);
-    host_asks("the host asks to write a structure", Mode::read_write);
+    host_asks(LaunchRequest::host_reads, "the host asks to read a structure", Mode::read);
+    host_asks(LaunchRequest::host_writes, "the host asks to write a structure", Mode::read_write);
     r.rule(
         {.name = "coarsens two structures", .unit = "global CP", .source = "5.3.2 Coarsening"},
         over(structures, structures),
@@ -579,15 +582,18 @@ struct Protocol : ClosedSystem<K, faults, variants> {
 
   // ---- launching -----------------------------------------------------------------------------------------
 
+  template <class Rules>
   void launching_rules(Rules& r) const {
-    r.rule(
+    r.asked(
+        LaunchRequest::launches,
         {.name = "inspects the table and issues operations",
          .unit = "global CP",
          .source = "5.3.3 Launching"},
         over(),
         [=, this](const State& s) { return s.phase == Phase::labelling && labelled(s) && !too_many(s); },
         [=, this](State& s) { issue(s); });
-    r.rule(
+    r.asked(
+        LaunchRequest::launches_unlabelled,
         {.name = "takes a kernel without labels", .unit = "global CP", .source = "5.3.3 Indirect"}, over(),
         [=, this](const State& s) { return s.phase == Phase::labelling && !s.host && !labelled(s); },
         [=, this](State& s) {
@@ -617,6 +623,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
 
   // ---- acquires and releases at the chiplets -------------------------------------------------------------
 
+  template <class Rules>
   void synchronizing_rules(Rules& r) const {
     const auto release_comes = [=, this](const State& s, Chiplet c) {
       const Bool waits = Bool(lacks("acquire-before-release")) && s.local(c).acquire == Operation::issued;
@@ -716,8 +723,10 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     });
   }
 
+  template <class Rules>
   void running_rules(Rules& r) const {
-    r.rule(
+    r.asked(
+        LaunchRequest::loads,
         {.name = "reads a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, chiplets, words),
         [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
@@ -728,7 +737,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
                  [&] { s.l2(c, w).read = true; });
         });
-    r.rule(
+    r.asked(
+        LaunchRequest::stores,
         {.name = "writes a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, chiplets, words),
         [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
@@ -762,7 +772,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           k.for_each(words,
                      [&](Word v) { k.when(same_line(v, w), [&] { s.l2(c, v).copy = Copy::absent; }); });
         });
-    r.rule(
+    r.asked(
+        LaunchRequest::host_stores,
         {.name = "the host writes a word", .unit = "host", .source = "5.4.1", .fairness = Fairness::optional},
         over(words),
         [=, this](const State& s, Word w) { return s.phase == Phase::running && host_may(s, w, true); },
@@ -770,7 +781,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           supersede(s, w);
           s.memory(w).outdated = false;
         });
-    r.rule(
+    r.asked(
+        LaunchRequest::ends,
         {.name = "the kernel or the host is done", .unit = "local CP", .source = "5.3.3 Launching"}, over(),
         [](const State& s) { return s.phase == Phase::running; },
         [=, this](State& s) {
@@ -911,9 +923,11 @@ struct Info : SystemInfo<faults, variants> {
   static constexpr void sizes_of_every_rule(S& sizes) {
     sizes.template set<LabelTag>(1);
   }
+  // What launches ask of, and that with every client there may be.
   template <class K>
-  using Closed = Protocol<K>;
-  static constexpr auto& client = cpcoh::client;
+  using Launched = Protocol<K>;
+  template <class K>
+  using Closed = AnyLaunches<Protocol<K>>;
   static constexpr auto& kernel = cpcoh::kernel;
   // Sizes that fit a sequence of launches; `structure_of` and `line_of` place its words as it does.
   template <class S>

@@ -1,5 +1,5 @@
-// The rules by which a launched kernel runs, and operations are performed, as a protocol names them: for who
-// gives them time. Beside LaunchRules (launches.hpp), which are the client's.
+// The rules by which a memory system answers launches, as a protocol names them: for who gives them time.
+// What is asked of it has names already (launching.hpp).
 #pragma once
 
 #include <array>
@@ -8,16 +8,12 @@
 namespace lockstep {
 
 struct KernelRules {
-  // Over (chiplet, serving chiplet, word).
-  std::string_view reads;
-  std::string_view writes;
-  // Over (chiplet, word).
-  std::string_view evicts;
+  std::string_view launches;  // over (): operations are complete, and the kernel, or the host, begins
+  std::string_view evicts;    // over (chiplet, word)
   // Over (chiplet): with something to do, and without.
   std::array<std::string_view, 2> releases;
   std::array<std::string_view, 2> acquires;
-  // Over (): the operations at a kernel's end are complete.
-  std::string_view completes;
+  std::string_view completes;  // over (): the operations at a kernel's end are complete
 };
 
 }  // namespace lockstep

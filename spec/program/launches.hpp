@@ -1,9 +1,5 @@
 // A sequence of kernel launches and host accesses, and what is asked about it: a client that is given, for
-// systems that otherwise run under every client (spec/memory/cpcoh.hpp).
-//
-// A protocol whose client launches kernels says by which of its rules the client acts (LaunchRules). Whoever
-// has a sequence lets those fire in the sequence's order alone, and all other rules as they are: there is no
-// second copy of what a launch does.
+// memory systems with a port for launches (spec/program/launching.hpp).
 #pragma once
 
 #include <array>
@@ -74,25 +70,6 @@ struct Launches {
   SourcePlace place;     // of the structures
   std::vector<Launch> launches;
   std::vector<LaunchTerm> observed;
-};
-
-// The rules by which the client acts, and the claims that tell what became of it, as a protocol names them.
-// Who uses them checks that there are such.
-struct LaunchRules {
-  // Over (structure, chiplet, word).
-  std::string_view labels_read;
-  std::string_view labels_write;
-  // Over (structure).
-  std::string_view host_reads;
-  std::string_view host_writes;
-  // Over ().
-  std::string_view inspects;    // what was labelled is complete: operations are issued
-  std::string_view unlabelled;  // likewise, of a kernel without labels
-  std::string_view launches;    // operations are complete: the kernel, or the host, begins
-  std::string_view ends;        // it ends
-  // Invariants.
-  std::array<std::string_view, 2> never_stale;
-  std::array<std::string_view, 2> never_lost;
 };
 
 }  // namespace lockstep
