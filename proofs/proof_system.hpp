@@ -56,14 +56,15 @@ std::vector<std::pair<std::string, int>> sizes_to_tell(const Sizes& sizes) {
 
 // `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
 // terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
-template <class System>
+// `ExploredSizes` are those of the explorer's kind.
+template <class System, class ExploredSizes = typename System::Kind::Sizes>
 class CompiledProof final : public ProofSubject {
  public:
   using Make = std::function<System()>;
   using Explore = std::function<std::unique_ptr<Model>()>;
-  using Sizes = typename System::Kind::Sizes;
   // `explored` are the sizes at which explore() builds its model.
-  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size, ProofCover cover = {})
+  CompiledProof(Make make, Explore explore, const ExploredSizes& explored, bool any_size,
+                ProofCover cover = {})
       : make_(std::move(make)),
         explore_(std::move(explore)),
         words_(cover.words),

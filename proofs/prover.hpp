@@ -72,6 +72,10 @@ const ProofEntry& find_proof(std::string_view system);
 // nothing is. Throws BadInput on options that do not fit.
 std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOptions& options);
 
+// What is promised at the port of a memory system until the first race (proofs/port_theorem.hpp), as something
+// to be proved; none where no lemmas for it are written. Throws BadInput on options that do not fit.
+std::unique_ptr<ProofSubject> theorem_of(std::string_view system, const SystemOptions& options);
+
 enum class ProofStatus : std::uint8_t {
   proved,    // by Z3, and by the second solver where one was asked
   refuted,   // a counterexample to induction, or to the start
