@@ -1,6 +1,6 @@
 // What is to be proved of a memory system: until the first race, every completed load and RMW returned the
-// newest write at its point, and memory that has drained holds the newest write (semantics.md, "What is proved
-// of a memory system"). The statement is about one word, which is any word, and about the port alone.
+// newest write at its point, and memory that has drained holds the newest write (semantics.md, "What is
+// proved of a memory system"). The statement is about one word, which is any word, and about the port alone.
 //
 // Ghosts stand beside the system that no rule reads. They observe requests and completions, and points that
 // the proof of each system chooses; an operation for which it chooses none has its point at its completion.
@@ -70,24 +70,32 @@ struct PortHistory {
     g.newest = open.memory().final_value(first.memory, Open::watched_block(), Open::watched_word());
   }
 
-  void step(Ghost& g, const State& before, const State& after) const {
+  // The thread's request has its point in the step; and it writes the word.
+  [[nodiscard]] Bool has_point(const Ghost& was, const State& before, const State& after,
+                               const ThreadIx& t) const {
+    const Bool completes = !before.memory.port(t).done && after.memory.port(t).done;
+    return !was.pointed(t) && (completes || Points<Open>{open}.performed(before, after, t));
+  }
+  [[nodiscard]] Bool has_written(const Ghost& was, const State& before, const State& after,
+                                 const ThreadIx& t) const {
+    return has_point(was, before, after, t) && at_word(before.memory.port(t).request) &&
+           writes(before.memory, t);
+  }
+
+  // `was` is a copy of the ghosts as they were.
+  void step(Ghost& g, const Ghost& was, const State& before, const State& after) const {
     const K& k = open.kind();
-    const Ghost was = k.snapshot(g, "ghost");
-    const Points<Open> points{open};
-    const auto request = [&](const ThreadIx& t) -> const auto& { return before.memory.port(t).request; };
-    const auto at_point = [&](const ThreadIx& t) {
-      const Bool completes = !before.memory.port(t).done && after.memory.port(t).done;
-      return !was.pointed(t) && (completes || points.performed(before, after, t));
+    const auto request = [&](const ThreadIx& t) -> const auto& {
+      return before.memory.port(t).request;
     };
+    const auto at_point = [&](const ThreadIx& t) { return has_point(was, before, after, t); };
     const auto takes_in = [&](const ThreadIx& t) {
       const auto& q = request(t);
       return at_point(t) && q.operation != Operation::store && acquires(q.order) &&
              published(was, t, q.scope);
     };
     const auto ordered = [&](const ThreadIx& t) { return !was.unordered(t) || takes_in(t); };
-    const auto writes_word = [&](const ThreadIx& t) {
-      return at_point(t) && at_word(request(t)) && writes(before.memory, t);
-    };
+    const auto writes_word = [&](const ThreadIx& t) { return has_written(was, before, after, t); };
     const Bool written = k.exists(threads, writes_word);
 
     // ---- races
@@ -190,7 +198,8 @@ struct PortHistory {
   }
 };
 
-// The statement itself. `System` is the memory system with its client and the history above.
+// The statement itself. `System` is the memory system with its client and a history whose ghost has, as
+// `port`, that of `History`.
 template <class System, template <class> class History>
 struct PortTheorem {
   using State = typename System::State;
@@ -205,26 +214,27 @@ struct PortTheorem {
     using Open = std::remove_cvref_t<decltype(system.system())>;
     using H = History<Open>;
     const auto& open = system.system();
-    v.invariant(
-        "until the first race, a completed load or RMW returned the newest write at its point",
-        [&open](const State& s) {
-          return s.ghost.raced || open.kind().forall(threads, [&](const ThreadIx& t) {
-            const auto& port = s.system.memory.port(t);
-            const auto& q = port.request;
-            const Bool returns = q.operation == Operation::load || (q.operation == Operation::rmw && q.returns);
-            return !port.done || !returns || !H::at_word(q) || port.result == s.ghost.expected(t);
-          });
-        });
+    v.invariant("until the first race, a completed load or RMW returned the newest write at its point",
+                [&open](const State& s) {
+                  return s.ghost.port.raced || open.kind().forall(threads, [&](const ThreadIx& t) {
+                    const auto& port = s.system.memory.port(t);
+                    const auto& q = port.request;
+                    const Bool returns =
+                        q.operation == Operation::load || (q.operation == Operation::rmw && q.returns);
+                    return !port.done || !returns || !H::at_word(q) ||
+                           port.result == s.ghost.port.expected(t);
+                  });
+                });
     v.invariant("until the first race, memory that has drained holds the newest write",
                 [&open](const State& s) {
                   const auto memory = open.memory();
-                  return s.ghost.raced || !memory.drained(s.system.memory) ||
+                  return s.ghost.port.raced || !memory.drained(s.system.memory) ||
                          memory.final_value(s.system.memory, Open::watched_block(), Open::watched_word()) ==
-                             s.ghost.newest;
+                             s.ghost.port.newest;
                 });
     v.invariant("a completed operation has had its point, in a step of its own", [&open](const State& s) {
-      return !s.ghost.two_at_once && open.kind().forall(threads, [&](const ThreadIx& t) {
-        return !s.system.memory.port(t).done || s.ghost.pointed(t);
+      return !s.ghost.port.two_at_once && open.kind().forall(threads, [&](const ThreadIx& t) {
+        return !s.system.memory.port(t).done || s.ghost.port.pointed(t);
       });
     });
   }

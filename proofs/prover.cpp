@@ -310,7 +310,10 @@ class Prover {
     for (std::size_t i = 0; i < lemmas.size(); ++i) {
       ++done_;
       if (!wanted(lemmas[i].name)) continue;
-      found.push_back(judge(rule, solver, rule.after[i], lemmas[i].name));
+      // What the rule leaves as it was given needs no solver, and the second has nothing to say to it.
+      const bool kept = !start && z3::eq(rule.before[i], rule.after[i]);
+      const Term& goal = rule.after[i];
+      found.push_back(judge(rule, solver, kept ? goal.ctx().bool_val(true) : goal, lemmas[i].name));
     }
     if (!options_.only.empty() || !subject_.judges_overruns()) return;
     for (const Session::Requirement& requirement : rule.requirements) {

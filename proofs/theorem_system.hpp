@@ -1,6 +1,6 @@
-// A memory system with what is to be proved of its port (port_theorem.hpp), as the prover and the explorer both
-// read it: the one with a client that may do anything, the other with one that does what tells mistakes apart.
-// Included by the translation unit of each system in proofs/systems only.
+// A memory system with what is to be proved of its port (port_theorem.hpp), as the prover and the explorer
+// both read it: the one with a client that may do anything, the other with one that does what tells mistakes
+// apart. Included by the translation unit of each system in proofs/systems only.
 #pragma once
 
 #include <algorithm>
@@ -48,6 +48,7 @@ struct Asked {
   Order order = Order::plain;
   Scope scope = Scope::system;
   int datum = 0;
+  bool operator==(const Asked&) const = default;
 };
 
 namespace detail {
@@ -99,8 +100,14 @@ class WatchedByFew {
     BOOST_DESCRIBE_CLASS(State, (), (asked, memory), (), ())
   };
 
-  WatchedByFew(K kind, Machine<K> machine, std::uint64_t fault_bits, int variant)
-      : k_(std::move(kind)), machine_(std::move(machine)), fault_bits_(fault_bits), variant_(variant) {}
+  // Of the requests, only those whose numbers are bits of `allowed`.
+  WatchedByFew(K kind, Machine<K> machine, std::uint64_t fault_bits, int variant,
+               std::uint32_t allowed = ~std::uint32_t{0})
+      : k_(std::move(kind)),
+        machine_(std::move(machine)),
+        fault_bits_(fault_bits),
+        variant_(variant),
+        allowed_(allowed) {}
 
   [[nodiscard]] const K& kind() const { return k_; }
   [[nodiscard]] const Machine<K>& machine() const { return machine_; }
@@ -114,9 +121,9 @@ class WatchedByFew {
   void rules(RuleList<K, State>& list) const {
     list.rule(
         {.name = "asks", .unit = "thread"}, over(threads, lockstep::asked),
-        [](const State& s, ThreadIx t, AskedIx) {
+        [this](const State& s, ThreadIx t, AskedIx what) {
           const auto& port = s.memory.port(t);
-          return !port.pending && !port.done;
+          return !port.pending && !port.done && typename K::Bool((allowed_ >> what.v & 1U) != 0);
         },
         [this](State& s, ThreadIx t, AskedIx what) {
           s.asked(t) = what;
@@ -168,7 +175,81 @@ class WatchedByFew {
   Machine<K> machine_;
   std::uint64_t fault_bits_;
   int variant_;
+  std::uint32_t allowed_;
 };
+
+// A run that must exist: a system in which nothing happens keeps every promise. Threads of the explored
+// client ask for `requests` alone, which is enough for it.
+template <class Port>
+struct SoughtAt {
+  std::string_view name;
+  std::vector<Asked> requests;
+  bool (*shows)(const Port& port, bool from_another);  // of a thread that has its completion, before any race
+};
+
+// A system that is searched for such a run: its one invariant is that there is none.
+template <class System, class Port>
+class Seeking {
+ public:
+  using Kind = typename System::Kind;
+  using State = typename System::State;
+  Seeking(System system, SoughtAt<Port> sought) : system_(std::move(system)), sought_(std::move(sought)) {}
+  [[nodiscard]] const Kind& kind() const { return system_.kind(); }
+  void start(StartList<Kind, State>& s) const { system_.start(s); }
+  void rules(RuleList<Kind, State>& r) const { system_.rules(r); }
+  void invariants(InvariantList<Kind, State>& v) const {
+    v.invariant(sought_.name, [this](const State& s) {
+      return !kind().exists(threads, [&](const auto& t) {
+        const auto& port = s.system.memory.port(t);
+        return port.done && !s.ghost.port.raced &&
+               typename Kind::Bool(sought_.shows(port, Kind::truth(s.ghost.port.from_another(t))));
+      });
+    });
+  }
+  void restore(State& s) const { system_.restore(s); }
+  [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
+
+ private:
+  System system_;
+  SoughtAt<Port> sought_;
+};
+
+template <class Port>
+std::vector<SoughtAt<Port>> sought_at_port() {
+  const Asked load{Operation::load, Order::plain, Scope::wg, 0};
+  const auto store = [](int datum) { return Asked{Operation::store, Order::plain, Scope::wg, datum}; };
+  const auto fence = [](Order order) { return Asked{Operation::fence, order, Scope::agent, 0}; };
+  const Asked rmw{Operation::rmw, Order::relaxed, Scope::agent, 3};
+  const Asked release{Operation::store, Order::release, Scope::system, 2};
+  return {
+      {"a load returns 1, which another thread wrote",
+       {load, store(1), fence(Order::release), fence(Order::acquire)},
+       [](const Port& p, bool from_another) {
+         return p.request.operation.v == Operation::load && from_another && p.result.v == 1;
+       }},
+      {"a load returns 2, which another thread wrote",
+       {load, store(2), fence(Order::release), fence(Order::acquire)},
+       [](const Port& p, bool from_another) {
+         return p.request.operation.v == Operation::load && from_another && p.result.v == 2;
+       }},
+      {"a release at system scope completes",
+       {release},
+       [](const Port& p, bool) { return p.request.operation.v == Operation::store; }},
+      {"an RMW sees what another thread's wrote",
+       {rmw},
+       [](const Port& p, bool from_another) { return from_another && p.result.v == 3; }},
+  };
+}
+
+inline std::uint32_t allowed_of(const std::vector<Asked>& requests) {
+  std::uint32_t bits = 0;
+  for (const Asked& one : requests) {
+    for (std::size_t i = 0; i < detail::asked_of_explored.size(); ++i) {
+      if (detail::asked_of_explored[i] == one) bits |= std::uint32_t{1} << i;
+    }
+  }
+  return bits;
+}
 
 // `Lemmas` has those of the system, and `theorem`.
 template <class Info, class K, template <class, class> class Client, template <class> class History,
@@ -205,20 +286,37 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
   });
   small.template set<ThreadTag>(2);
   small.template set<CuTag>(2);
-  const auto explore = [=]() -> std::unique_ptr<Model> {
+  using Few = WatchedByFew<Info, Numbers>;
+  using Observed = WithHistory<Few, History>;
+  const auto observed = [=](std::uint32_t allowed) {
     Numbers k;
     k.sizes = small;
     k.set_value_range({0, 3});
     Machine<Numbers> machine{};
     for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
-    using Explored = WithTheorem<Info, Numbers, WatchedByFew, History, Lemmas>;
-    return std::make_unique<CompiledModel<Explored>>(
-        Explored(WithHistory<WatchedByFew<Info, Numbers>, History>(
-            WatchedByFew<Info, Numbers>(k, machine, faults, variant))),
-        Reductions::none());
+    return Observed(Few(k, machine, faults, variant, allowed));
   };
-  return std::make_unique<CompiledProof<WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>, AskedSizes>>(
-      make, explore, small, false, ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}});
+  using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
+  using Proof = CompiledProof<Proved, AskedSizes>;
+  const auto explore = [=]() -> std::unique_ptr<Model> {
+    using Explored = WithTheorem<Info, Numbers, WatchedByFew, History, Lemmas>;
+    return std::make_unique<CompiledModel<Explored>>(Explored(observed(~std::uint32_t{0})),
+                                                     Reductions::none());
+  };
+  const auto seek = [=] {
+    using PortState = Port<Numbers>;
+    std::vector<SoughtRun> runs;
+    for (const auto& sought : sought_at_port<PortState>()) {
+      using System = Seeking<Observed, PortState>;
+      runs.push_back({std::string(sought.name),
+                      std::make_unique<CompiledModel<System>>(
+                          System(observed(allowed_of(sought.requests)), sought), Reductions::none())});
+    }
+    return runs;
+  };
+  return std::make_unique<Proof>(
+      make, explore, small, false,
+      ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}, true, seek});
 }
 
 }  // namespace lockstep

@@ -9,7 +9,7 @@ namespace {
 
 const RegisteredTheorem registered(
     origin<write_through::Info>("proofs/systems/write_through.theorem.cpp"),
-    build_theorem<write_through::Info, write_through::PortOf, write_through::TheoremLemmas>);
+    build_theorem<write_through::Info, write_through::TheoremHistory, write_through::TheoremLemmas>);
 
 }  // namespace
 
