@@ -166,6 +166,7 @@ class Proofs {
         "until the first race, every completed load and RMW returned the newest write at its point";
     ProveOptions how = prove_options();
     how.only = chosen_lemmas(options_, *subject);
+    how.from_scratch = true;
     json_ = prove(*subject, title, how);
     if (!explored_.json.is_null()) json_["explored"] = explored_.json;
     if (!runs.json.is_null()) json_["runs_that_must_exist"] = runs.json;

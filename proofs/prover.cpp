@@ -292,7 +292,11 @@ class Prover {
   [[nodiscard]] z3::solver make_solver() const {
     z3::context& context = Session::current().context();
     const bool bits = Session::current().only_bits();
-    z3::solver solver = bits ? z3::solver(context, "QF_BV") : z3::solver(context);
+    const auto tactic = [&](const char* name) { return z3::tactic(context, name); };
+    z3::solver solver =
+        bits && options_.from_scratch
+            ? (tactic("simplify") & tactic("solve-eqs") & tactic("bit-blast") & tactic("sat")).mk_solver()
+            : (bits ? z3::solver(context, "QF_BV") : z3::solver(context));
     z3::params parameters(context);
     parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
     solver.set(parameters);

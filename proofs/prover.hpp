@@ -120,10 +120,11 @@ struct Obligation {
 
 struct ProveOptions {
   bool any_size = false;
-  unsigned threads = 0;           // 0: as many as the machine runs at once
-  double seconds_each = 60;       // for one obligation in one solver
-  std::string recheck;            // a second solver's command, "cvc5"; empty for none
-  std::string smt_directory;      // where obligations are written; empty: only while rechecking, elsewhere
+  unsigned threads = 0;       // 0: as many as the machine runs at once
+  double seconds_each = 60;   // for one obligation in one solver
+  bool from_scratch = false;  // each obligation is simplified and made bits of by itself, not after others
+  std::string recheck;        // a second solver's command, "cvc5"; empty for none
+  std::string smt_directory;  // where obligations are written; empty: only while rechecking, elsewhere
   std::vector<std::string> only;  // lemmas to prove (given all); empty for all
   bool check_vacuity = true;
   const std::atomic<bool>* interrupted = nullptr;
