@@ -27,6 +27,7 @@ struct Options {
   bool json = false;
   bool all = false;
   bool only_claims = false;
+  bool theorem = false;
   std::string recheck;
   std::string smt;
   std::vector<std::string> lemmas;
@@ -100,6 +101,29 @@ Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const
   return explored;
 }
 
+// Looks for each run that must exist.
+Explored look_for_runs(const ProofSubject& subject, const Options& options, ProgressLine& progress) {
+  Explored found;
+  found.json = nlohmann::json::array();
+  for (const SoughtRun& run : subject.runs_that_must_exist()) {
+    ExploreOptions how;
+    how.time_limit = std::chrono::milliseconds(static_cast<long>(options.seconds_explored * 1000));
+    how.memory_limit = std::size_t{4} << 30;
+    how.deadlocks = false;
+    how.interrupted = &interrupted();
+    how.progress = [&](const Progress& now) { progress.show(progress_text("looking", now)); };
+    const ExploreResult result = explore(*run.model, how);
+    progress.erase();
+    const bool exists = result.verdict == Verdict::invariant;
+    found.holds = found.holds && exists;
+    found.json.push_back({{"run", run.name}, {"exists", exists}});
+    found.text += exists ? fmt::format("There is a run of {} steps in which {}.\n",
+                                       result.trace.steps.size() - 1, run.name)
+                         : fmt::format("No run was found in which {}.\n", run.name);
+  }
+  return found;
+}
+
 // Proofs of one command, as they are printed one after the other.
 class Proofs {
  public:
@@ -122,6 +146,30 @@ class Proofs {
     how.only = chosen_lemmas(options_, *subject);
     json_ = prove(*subject, title, how);
     if (!explored_.json.is_null()) json_["explored"] = explored_.json;
+  }
+
+  // What is promised at the port.
+  void prove_theorem() {
+    const std::unique_ptr<ProofSubject> subject = theorem_of(named_.system->name, named_.options);
+    if (!subject)
+      throw BadInput(fmt::format("{} has no lemmas for the theorem at its port", named_.system->name),
+                     "leave out --theorem");
+    Explored runs;
+    if (options_.seconds_explored > 0) {
+      explored_ = explore_lemmas(named_, *subject, options_, progress_);
+      runs = look_for_runs(*subject, options_, progress_);
+      if (!options_.json) print_now(explored_.text + runs.text + "\n");
+      if (!explored_.holds || !runs.holds) status_ = 1;
+    }
+    ProofTitle title = title_of(*subject, fmt::format("the port of {}", named_.description()));
+    title.theorem =
+        "until the first race, every completed load and RMW returned the newest write at its point";
+    ProveOptions how = prove_options();
+    how.only = chosen_lemmas(options_, *subject);
+    how.from_scratch = true;
+    json_ = prove(*subject, title, how);
+    if (!explored_.json.is_null()) json_["explored"] = explored_.json;
+    if (!runs.json.is_null()) json_["runs_that_must_exist"] = runs.json;
   }
 
   // What is claimed beside the protocol; nothing where nothing is.
@@ -197,6 +245,10 @@ int run(const Options& options) {
   Subject named = subject_named(options.system);
   apply_shared(options.choice.shared(), std::span(&named, 1));
   Proofs proofs(options, std::move(named));
+  if (options.theorem) {
+    proofs.prove_theorem();
+    return proofs.end();
+  }
   if (!options.only_claims) proofs.prove_lemmas();
   if (options.lemmas.empty() && !options.any_size && !interrupted().load()) proofs.prove_claims();
   return proofs.end();
@@ -217,6 +269,10 @@ Command add_prove(CLI::App& lockstep) {
   app->add_flag("--claims", options->only_claims,
                 "Only what is claimed beside the protocol: that some rules may be taken at once")
       ->excludes("--lemma")
+      ->excludes("--any-size");
+  app->add_flag("--theorem", options->theorem,
+                "What is promised at the port until the first race, for any client, instead of the lemmas")
+      ->excludes("--claims")
       ->excludes("--any-size");
   app->add_option("--smt", options->smt, "Keep every obligation as SMT-LIB 2 in this folder")
       ->type_name("DIR");

@@ -37,6 +37,7 @@ class AnyClient {
   static bool begins(const Rule& rule) { return is_of_client(rule) && rule.name != takes; }
 
   [[nodiscard]] const K& kind() const { return k_; }
+  [[nodiscard]] const Machine<K>& machine() const { return machine_; }
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
 
   void start(StartList<K, State>& list) const {

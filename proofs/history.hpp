@@ -11,8 +11,10 @@
 
 namespace lockstep {
 
-// `History<System>` offers State<K> (described) and
-//   void step(Ghost&, const System::State& before, const System::State& after) const.
+// `History<System>` offers Ghost (described) and
+//   void step(Ghost&, const System::State& before, const System::State& after) const,
+// and, where a ghost does not begin at its default,
+//   void start(Ghost&, const System::State& first) const.
 template <class System, template <class> class History>
 class WithHistory {
  public:
@@ -33,7 +35,13 @@ class WithHistory {
     StartList<Kind, typename System::State> own(kind());
     system_.start(own);
     for (StartValue<Erased> start : own.values()) {
-      start.action = start.action.within(detail::offset_of(&State::system));
+      start.action = ErasedAction<Erased>::template of<State>(
+          [this, action = start.action.within(detail::offset_of(&State::system))](
+              State& state, const typename Erased::Member* members) {
+            action(&state, members);
+            if constexpr (requires { History<System>{system_}.start(state.ghost, state.system); })
+              History<System>{system_}.start(state.ghost, state.system);
+          });
       s.add(std::move(start));
     }
   }

@@ -81,7 +81,10 @@ class ReadSystem {
   using State = typename System::State;
   using Members = std::vector<Term>;
 
-  ReadSystem(const System& system, RuleVisitor& visitor) : system_(system), visitor_(visitor) {
+  // `each_instance`: a rule is read for every member of its parameters that there is, one after the other,
+  // rather than for any; then no index type may be open.
+  ReadSystem(const System& system, RuleVisitor& visitor, bool each_instance = false)
+      : system_(system), visitor_(visitor), each_instance_(each_instance) {
     system_.invariants(lemmas_);
   }
 
@@ -107,23 +110,38 @@ class ReadSystem {
   void read(const Rule& rule, const std::vector<RuleParameter<SymbolicErased>>& parameters, Store::Start from,
             const ErasedGuard<SymbolicErased>* guard, const ErasedAction<SymbolicErased>& action) {
     try {
-      read_rule(rule, parameters, from, guard, action);
+      Members members;
+      read_instances(members, rule, parameters, from, guard, action);
     } catch (const Unreadable& why) {
       throw BadInput(fmt::format("the rule \"{}\" cannot be read: {}", rule.name, why.what()));
     }
   }
+  void read_instances(Members& members, const Rule& rule,
+                      const std::vector<RuleParameter<SymbolicErased>>& parameters, Store::Start from,
+                      const ErasedGuard<SymbolicErased>* guard, const ErasedAction<SymbolicErased>& action) {
+    Session& session = Session::current();
+    if (members.size() == parameters.size()) return read_rule(members, rule, parameters, from, guard, action);
+    const auto& parameter = parameters[members.size()];
+    const auto go_on = [&](const Term& member) {
+      members.push_back(member);
+      read_instances(members, rule, parameters, from, guard, action);
+      members.pop_back();
+    };
+    if (!each_instance_)
+      return go_on(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
+    if (parameter.type.kind == Domain::Kind::any)
+      throw Unreadable(fmt::format("'{}' is open, so it has no instances to go through", parameter.name));
+    for (int i = 0; i < parameter.type.size; ++i) go_on(session.member(parameter.type, i));
+  }
   // Without a guard it may always happen.
-  void read_rule(const Rule& rule, const std::vector<RuleParameter<SymbolicErased>>& parameters,
-                 Store::Start from, const ErasedGuard<SymbolicErased>* guard,
-                 const ErasedAction<SymbolicErased>& action) {
+  void read_rule(const Members& members, const Rule& rule,
+                 const std::vector<RuleParameter<SymbolicErased>>& parameters, Store::Start from,
+                 const ErasedGuard<SymbolicErased>* guard, const ErasedAction<SymbolicErased>& action) {
     Session& session = Session::current();
     Store store(from);
     State state;
     K::bind_to(state, Place{&store, {}, {}, {}});
     session.hold(&store);
-    Members members;
-    for (const auto& parameter : parameters)
-      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
     ReadRule read{std::string(rule.name),
                   std::string(rule.unit),
                   std::string(rule.source),
@@ -155,6 +173,7 @@ class ReadSystem {
 
   const System& system_;
   RuleVisitor& visitor_;
+  bool each_instance_;
   InvariantList<K, State> lemmas_;
 };
 

@@ -20,6 +20,8 @@ struct ProofCover {
   symbolic::Words words = symbolic::Words::bits;
   std::string client = {};               // what it may ask, for people
   std::vector<std::string> placed = {};  // sizes that say only where things are, which is any in a proof
+  bool each_instance = false;            // obligations.hpp: easier for a solver, and more of them
+  std::function<std::vector<SoughtRun>()> seek = {};
 };
 
 // Neither what a client may ask nor an amount is a number of things.
@@ -56,18 +58,21 @@ std::vector<std::pair<std::string, int>> sizes_to_tell(const Sizes& sizes) {
 
 // `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
 // terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
-template <class System>
+// `ExploredSizes` are those of the explorer's kind.
+template <class System, class ExploredSizes = typename System::Kind::Sizes>
 class CompiledProof final : public ProofSubject {
  public:
   using Make = std::function<System()>;
   using Explore = std::function<std::unique_ptr<Model>()>;
-  using Sizes = typename System::Kind::Sizes;
   // `explored` are the sizes at which explore() builds its model.
-  CompiledProof(Make make, Explore explore, const Sizes& explored, bool any_size, ProofCover cover = {})
+  CompiledProof(Make make, Explore explore, const ExploredSizes& explored, bool any_size,
+                ProofCover cover = {})
       : make_(std::move(make)),
         explore_(std::move(explore)),
         words_(cover.words),
         client_(std::move(cover.client)),
+        each_instance_(cover.each_instance),
+        seek_(std::move(cover.seek)),
         explored_sizes_(sizes_to_tell(explored)) {
     const symbolic::Session session(any_size, words_);
     const System system = make_();
@@ -96,9 +101,12 @@ class CompiledProof final : public ProofSubject {
   [[nodiscard]] const std::string& client() const override { return client_; }
   void read(RuleVisitor& visitor) const override {
     const System system = make_();
-    symbolic::ReadSystem<System>(system, visitor).read();
+    symbolic::ReadSystem<System>(system, visitor, each_instance_).read();
   }
   [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
+  [[nodiscard]] std::vector<SoughtRun> runs_that_must_exist() const override {
+    return seek_ ? seek_() : std::vector<SoughtRun>();
+  }
   [[nodiscard]] std::vector<std::pair<std::string, int>> explored_sizes() const override {
     return explored_sizes_;
   }
@@ -108,6 +116,8 @@ class CompiledProof final : public ProofSubject {
   Explore explore_;
   symbolic::Words words_;
   std::string client_;
+  bool each_instance_;
+  std::function<std::vector<SoughtRun>()> seek_;
   std::size_t rules_ = 0;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;

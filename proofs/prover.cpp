@@ -292,7 +292,11 @@ class Prover {
   [[nodiscard]] z3::solver make_solver() const {
     z3::context& context = Session::current().context();
     const bool bits = Session::current().only_bits();
-    z3::solver solver = bits ? z3::solver(context, "QF_BV") : z3::solver(context);
+    const auto tactic = [&](const char* name) { return z3::tactic(context, name); };
+    z3::solver solver =
+        bits && options_.from_scratch
+            ? (tactic("simplify") & tactic("solve-eqs") & tactic("bit-blast") & tactic("sat")).mk_solver()
+            : (bits ? z3::solver(context, "QF_BV") : z3::solver(context));
     z3::params parameters(context);
     parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
     solver.set(parameters);
@@ -310,7 +314,10 @@ class Prover {
     for (std::size_t i = 0; i < lemmas.size(); ++i) {
       ++done_;
       if (!wanted(lemmas[i].name)) continue;
-      found.push_back(judge(rule, solver, rule.after[i], lemmas[i].name));
+      // What the rule leaves as it was given needs no solver, and the second has nothing to say to it.
+      const bool kept = !start && z3::eq(rule.before[i], rule.after[i]);
+      const Term& goal = rule.after[i];
+      found.push_back(judge(rule, solver, kept ? goal.ctx().bool_val(true) : goal, lemmas[i].name));
     }
     if (!options_.only.empty() || !subject_.judges_overruns()) return;
     for (const Session::Requirement& requirement : rule.requirements) {

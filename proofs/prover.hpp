@@ -26,6 +26,13 @@ struct ProofLemma {
   bool property = false;  // the system's own invariant, not a lemma that serves its proof
 };
 
+// A run that must exist, so that nothing is proved of a system in which nothing happens. The model's one
+// invariant says that there is none.
+struct SoughtRun {
+  std::string name;
+  std::unique_ptr<Model> model;
+};
+
 // A system that can be proved, at the sizes, variant and faults it was asked for.
 class ProofSubject {
  public:
@@ -55,6 +62,7 @@ class ProofSubject {
   // None where nothing is explored.
   [[nodiscard]] virtual std::unique_ptr<Model> model() const { return nullptr; }
   [[nodiscard]] virtual std::vector<std::pair<std::string, int>> explored_sizes() const { return {}; }
+  [[nodiscard]] virtual std::vector<SoughtRun> runs_that_must_exist() const { return {}; }
 };
 
 struct ProofEntry {
@@ -71,6 +79,11 @@ const ProofEntry& find_proof(std::string_view system);
 // What is claimed beside a system's protocol (spec/kernel/at_once.hpp), as something to be proved; none where
 // nothing is. Throws BadInput on options that do not fit.
 std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOptions& options);
+
+// What is promised at the port of a memory system until the first race (proofs/port_theorem.hpp), as
+// something to be proved; none where no lemmas for it are written. Throws BadInput on options that do not
+// fit.
+std::unique_ptr<ProofSubject> theorem_of(std::string_view system, const SystemOptions& options);
 
 enum class ProofStatus : std::uint8_t {
   proved,    // by Z3, and by the second solver where one was asked
@@ -107,10 +120,11 @@ struct Obligation {
 
 struct ProveOptions {
   bool any_size = false;
-  unsigned threads = 0;           // 0: as many as the machine runs at once
-  double seconds_each = 60;       // for one obligation in one solver
-  std::string recheck;            // a second solver's command, "cvc5"; empty for none
-  std::string smt_directory;      // where obligations are written; empty: only while rechecking, elsewhere
+  unsigned threads = 0;       // 0: as many as the machine runs at once
+  double seconds_each = 60;   // for one obligation in one solver
+  bool from_scratch = false;  // each obligation is simplified and made bits of by itself, not after others
+  std::string recheck;        // a second solver's command, "cvc5"; empty for none
+  std::string smt_directory;  // where obligations are written; empty: only while rechecking, elsewhere
   std::vector<std::string> only;  // lemmas to prove (given all); empty for all
   bool check_vacuity = true;
   const std::atomic<bool>* interrupted = nullptr;

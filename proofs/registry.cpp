@@ -20,7 +20,23 @@ Registrations<RegisteredClaims::Build>& registered_claims() {
   return all;
 }
 
+Registrations<RegisteredTheorem::Build>& registered_theorems() {
+  static Registrations<RegisteredTheorem::Build> all;
+  return all;
+}
+
 }  // namespace
+
+RegisteredTheorem::RegisteredTheorem(const Origin& origin, Build build) {
+  registered_theorems().add(origin, build);
+}
+
+std::unique_ptr<ProofSubject> theorem_of(std::string_view system, const SystemOptions& options) {
+  for (const auto& [name, build] : registered_theorems().in_order()) {
+    if (name == system) return build(options);
+  }
+  return nullptr;
+}
 
 RegisteredClaims::RegisteredClaims(const Origin& origin, Build build) {
   registered_claims().add(origin, build);

@@ -19,4 +19,10 @@ struct RegisteredClaims {
   RegisteredClaims(const Origin& origin, Build build);
 };
 
+// Likewise of what is proved at a system's port (port_theorem.hpp).
+struct RegisteredTheorem {
+  using Build = std::unique_ptr<ProofSubject> (*)(const SystemOptions&);
+  RegisteredTheorem(const Origin& origin, Build build);
+};
+
 }  // namespace lockstep

@@ -55,14 +55,34 @@ std::string access_text(const std::string& field, const Arguments& arguments) {
 
 // ---- folding ---------------------------------------------------------------------------------------------
 
+namespace {
+
+// Among the conjuncts of a, as far as they were added last.
+bool is_conjunct(const Term& t, const Term& a) {
+  constexpr int far = 8;
+  Term rest = a;
+  for (int i = 0; i < far; ++i) {
+    if (same(t, rest)) return true;
+    if (!rest.is_and() || rest.num_args() != 2) return false;
+    if (same(t, rest.arg(1))) return true;
+    rest = rest.arg(0);
+  }
+  return false;
+}
+
+}  // namespace
+
 Term both(const Term& a, const Term& b) {
   if (a.is_true() || b.is_false()) return b;
-  if (b.is_true() || a.is_false() || same(a, b)) return a;
+  if (b.is_true() || a.is_false() || is_conjunct(b, a)) return a;
+  if (is_conjunct(a, b)) return b;
+  if (is_conjunct(negation(b), a) || is_conjunct(negation(a), b)) return a.ctx().bool_val(false);
   return a && b;
 }
 Term either(const Term& a, const Term& b) {
   if (a.is_false() || b.is_true()) return b;
   if (b.is_false() || a.is_true() || same(a, b)) return a;
+  if (same(negation(a), b) || same(a, negation(b))) return a.ctx().bool_val(true);
   return a || b;
 }
 Term negation(const Term& a) {

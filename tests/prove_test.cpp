@@ -384,6 +384,18 @@ TEST_CASE("write-through is proved, and an acquire that keeps its L1 is not") {
   CHECK(refuted(broken, "an L1 that is new holds no older copy"));
 }
 
+TEST_CASE("at write-through's port there are the runs that must exist") {
+  const auto runs = theorem_of("write-through", {})->runs_that_must_exist();
+  CHECK(runs.size() == 4);
+  for (const SoughtRun& run : runs) {
+    INFO(run.name);
+    ExploreOptions options;
+    options.deadlocks = false;
+    CHECK(explore(*run.model, options).verdict == Verdict::invariant);
+  }
+  CHECK(theorem_of("sc", {}) == nullptr);
+}
+
 TEST_CASE("cpcoh is proved for any number of chiplets, structures and words, with any lines") {
   CHECK(prove_system("cpcoh", true).proved());
 }

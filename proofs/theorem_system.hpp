@@ -1,0 +1,322 @@
+// A memory system with what is to be proved of its port (port_theorem.hpp), as the prover and the explorer
+// both read it: the one with a client that may do anything, the other with one that does what tells mistakes
+// apart. Included by the translation unit of each system in proofs/systems only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/systems/sizes.hpp"
+#include "proofs/any_client.hpp"
+#include "proofs/history.hpp"
+#include "proofs/port_theorem.hpp"
+#include "proofs/proof_system.hpp"
+
+namespace lockstep {
+
+// The client of the prover, with a word that is watched. Blocks are interchangeable, and so are words: the
+// first one stands for any.
+template <class Info, class K>
+class WatchedByAny : public AnyClient<Info, K> {
+ public:
+  using Base = AnyClient<Info, K>;
+  using State = typename Base::State;
+  using Base::Base;
+  static typename K::template Ix<BlockTag> watched_block() { return K::template constant<BlockTag>(0); }
+  static typename K::template Ix<WordTag> watched_word() { return K::template constant<WordTag>(0); }
+
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, typename Base::MemoryState> of_memory;
+    of_memory.keep(this->memory()).invariants(of_memory);
+    v.part(of_memory, &State::memory);
+  }
+  void restore(State&) const {}
+  [[nodiscard]] bool proper_end(const State&) const { return false; }
+};
+
+// A request of the explored client: at the watched word, or at none.
+struct Asked {
+  Operation operation = Operation::load;
+  Order order = Order::plain;
+  Scope scope = Scope::system;
+  int datum = 0;
+  bool operator==(const Asked&) const = default;
+};
+
+namespace detail {
+
+// Stores of 1 and 2 and the RMW that swaps them (an exclusive or with 3) tell apart who wrote, and keep
+// within 0 .. 3.
+constexpr auto asked_of_explored = [] {
+  std::array<Asked, 20> all{};
+  std::size_t n = 0;
+  all[n++] = {Operation::load, Order::plain, Scope::wg, 0};
+  all[n++] = {Operation::store, Order::plain, Scope::wg, 1};
+  all[n++] = {Operation::store, Order::plain, Scope::wg, 2};
+  for (const Scope scope : {Scope::wg, Scope::agent, Scope::system}) {
+    all[n++] = {Operation::load, Order::acquire, scope, 0};
+    all[n++] = {Operation::store, Order::release, scope, 2};
+    all[n++] = {Operation::rmw, Order::acq_rel, scope, 3};
+    all[n++] = {Operation::fence, Order::release, scope, 0};
+    all[n++] = {Operation::fence, Order::acquire, scope, 0};
+  }
+  all[n++] = {Operation::rmw, Order::relaxed, Scope::agent, 3};
+  all[n++] = {Operation::rmw, Order::relaxed, Scope::wg, 3};
+  return all;
+}();
+
+}  // namespace detail
+
+struct AskedTag : FixedNumbered<"request", static_cast<int>(detail::asked_of_explored.size())> {};
+inline constexpr AskedTag asked{};
+
+template <class Sizes>
+struct AskedSizesOf;
+template <class Capacities, class... Tags>
+struct AskedSizesOf<SizesWithin<Capacities, Tags...>> {
+  using type = SizesWithin<Capacities, Tags..., AskedTag>;
+};
+
+template <class Info, class K>
+class WatchedByFew {
+ public:
+  using Kind = K;
+  using Memory = typename Info::template Memory<K>;
+  using MemoryState = typename Memory::State;
+  using ThreadIx = typename K::template Ix<ThreadTag>;
+  using AskedIx = typename K::template Ix<AskedTag>;
+  struct State {
+    // What the port does not store.
+    typename K::template Table<AskedIx, ThreadTag> asked;
+    MemoryState memory;
+    BOOST_DESCRIBE_CLASS(State, (), (asked, memory), (), ())
+  };
+
+  // Of the requests, only those whose numbers are bits of `allowed`.
+  WatchedByFew(K kind, Machine<K> machine, std::uint64_t fault_bits, int variant,
+               std::uint32_t allowed = ~std::uint32_t{0})
+      : k_(std::move(kind)),
+        machine_(std::move(machine)),
+        fault_bits_(fault_bits),
+        variant_(variant),
+        allowed_(allowed) {}
+
+  [[nodiscard]] const K& kind() const { return k_; }
+  [[nodiscard]] const Machine<K>& machine() const { return machine_; }
+  [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
+  static typename K::template Ix<BlockTag> watched_block() { return K::template constant<BlockTag>(0); }
+  static typename K::template Ix<WordTag> watched_word() { return K::template constant<WordTag>(0); }
+
+  void start(StartList<K, State>& list) const {
+    list.start(over(), [](State&) {});
+  }
+  void rules(RuleList<K, State>& list) const {
+    list.rule(
+        {.name = "asks", .unit = "thread"}, over(threads, lockstep::asked),
+        [this](const State& s, ThreadIx t, AskedIx what) {
+          const auto& port = s.memory.port(t);
+          return !port.pending && !port.done && typename K::Bool((allowed_ >> what.v & 1U) != 0);
+        },
+        [this](State& s, ThreadIx t, AskedIx what) {
+          s.asked(t) = what;
+          s.memory.port(t).pending = true;
+          fill_in(s.memory.port(t).request, what);
+        });
+    list.rule(
+        {.name = "takes its completion", .unit = "thread"}, over(threads),
+        [](const State& s, ThreadIx t) { return s.memory.port(t).done; },
+        [](State& s, ThreadIx t) {
+          s.memory.port(t).done = false;
+          s.memory.port(t).result = typename K::Value(0);
+          s.asked(t) = AskedIx{};
+        });
+    RuleList<K, MemoryState> of_memory(k_);
+    of_memory.keep(memory()).rules(of_memory);
+    list.part(of_memory, &State::memory);
+  }
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, MemoryState> of_memory;
+    of_memory.keep(memory()).invariants(of_memory);
+    v.part(of_memory, &State::memory);
+  }
+  void restore(State& s) const {
+    k_.for_each(threads, [&](ThreadIx t) {
+      K::when(s.memory.port(t).pending || s.memory.port(t).done,
+              [&] { fill_in(s.memory.port(t).request, s.asked(t)); });
+    });
+  }
+  [[nodiscard]] bool proper_end(const State&) const { return false; }
+
+ private:
+  template <class Request>
+  void fill_in(Request& q, const AskedIx& what) const {
+    k_.for_each(lockstep::asked, [&](const AskedIx& i) {
+      K::when(what == i, [&] {
+        const Asked& a = detail::asked_of_explored.at(i.v);
+        q.operation = a.operation;
+        q.order = a.order;
+        q.scope = a.scope;
+        q.function = RmwFunction::bit_xor;
+        q.a = typename K::Value(a.datum);
+        q.returns = true;
+      });
+    });
+  }
+
+  K k_;
+  Machine<K> machine_;
+  std::uint64_t fault_bits_;
+  int variant_;
+  std::uint32_t allowed_;
+};
+
+// A run that must exist: a system in which nothing happens keeps every promise. Threads of the explored
+// client ask for `requests` alone, which is enough for it.
+template <class Port>
+struct SoughtAt {
+  std::string_view name;
+  std::vector<Asked> requests;
+  bool (*shows)(const Port& port, bool from_another);  // of a thread that has its completion, before any race
+};
+
+// A system that is searched for such a run: its one invariant is that there is none.
+template <class System, class Port>
+class Seeking {
+ public:
+  using Kind = typename System::Kind;
+  using State = typename System::State;
+  Seeking(System system, SoughtAt<Port> sought) : system_(std::move(system)), sought_(std::move(sought)) {}
+  [[nodiscard]] const Kind& kind() const { return system_.kind(); }
+  void start(StartList<Kind, State>& s) const { system_.start(s); }
+  void rules(RuleList<Kind, State>& r) const { system_.rules(r); }
+  void invariants(InvariantList<Kind, State>& v) const {
+    v.invariant(sought_.name, [this](const State& s) {
+      return !kind().exists(threads, [&](const auto& t) {
+        const auto& port = s.system.memory.port(t);
+        return port.done && !s.ghost.port.raced &&
+               typename Kind::Bool(sought_.shows(port, Kind::truth(s.ghost.port.from_another(t))));
+      });
+    });
+  }
+  void restore(State& s) const { system_.restore(s); }
+  [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
+
+ private:
+  System system_;
+  SoughtAt<Port> sought_;
+};
+
+template <class Port>
+std::vector<SoughtAt<Port>> sought_at_port() {
+  const Asked load{Operation::load, Order::plain, Scope::wg, 0};
+  const auto store = [](int datum) { return Asked{Operation::store, Order::plain, Scope::wg, datum}; };
+  const auto fence = [](Order order) { return Asked{Operation::fence, order, Scope::agent, 0}; };
+  const Asked rmw{Operation::rmw, Order::relaxed, Scope::agent, 3};
+  const Asked release{Operation::store, Order::release, Scope::system, 2};
+  return {
+      {"a load returns 1, which another thread wrote",
+       {load, store(1), fence(Order::release), fence(Order::acquire)},
+       [](const Port& p, bool from_another) {
+         return p.request.operation.v == Operation::load && from_another && p.result.v == 1;
+       }},
+      {"a load returns 2, which another thread wrote",
+       {load, store(2), fence(Order::release), fence(Order::acquire)},
+       [](const Port& p, bool from_another) {
+         return p.request.operation.v == Operation::load && from_another && p.result.v == 2;
+       }},
+      {"a release at system scope completes",
+       {release},
+       [](const Port& p, bool) { return p.request.operation.v == Operation::store; }},
+      {"an RMW sees what another thread's wrote",
+       {rmw},
+       [](const Port& p, bool from_another) { return from_another && p.result.v == 3; }},
+  };
+}
+
+inline std::uint32_t allowed_of(const std::vector<Asked>& requests) {
+  std::uint32_t bits = 0;
+  for (const Asked& one : requests) {
+    for (std::size_t i = 0; i < detail::asked_of_explored.size(); ++i) {
+      if (detail::asked_of_explored[i] == one) bits |= std::uint32_t{1} << i;
+    }
+  }
+  return bits;
+}
+
+// `Lemmas` has those of the system, and `theorem`.
+template <class Info, class K, template <class, class> class Client, template <class> class History,
+          template <class> class Lemmas>
+using WithTheorem = WithLemmas<WithHistory<Client<Info, K>, History>, Lemmas>;
+
+inline constexpr std::string_view client_of_theorem =
+    "any: at any moment any idle thread asks for any operation, function, order and scope, with any words of "
+    "32 bits, memory's at the start among them; a compare-and-swap counts as a write where it fails, too";
+
+template <class Info, template <class> class History, template <class> class Lemmas>
+std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
+  using Sizes = typename Info::template Sizes<FullCapacities>;
+  using Terms = Symbolic<Sizes>;
+  using AskedSizes = typename AskedSizesOf<Sizes>::type;
+  using Numbers = Concrete<AskedSizes>;
+  const SystemEntry& entry = find_system(Info::name);
+  const int variant = variant_index(entry, options.variant);
+  const std::uint64_t faults = fault_mask(entry, options.faults);
+  Sizes sizes;
+  machine_to_prove(sizes);
+  Info::default_sizes(sizes, variant);
+  apply_sizes(sizes, options, [](auto) { return false; });
+  const auto make = [=] {
+    using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
+    return Proved(WithHistory<WatchedByAny<Info, Terms>, History>(
+        WatchedByAny<Info, Terms>(Terms(sizes), named_machine<Terms>(), faults, variant)));
+  };
+  // The explorer's machine: a thread on each of two CUs of an agent, one block of one word, the shortest
+  // queues.
+  AskedSizes small;
+  small.visit([]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, AskedTag> && counts_things<Tag>) size = 1;
+  });
+  small.template set<ThreadTag>(2);
+  small.template set<CuTag>(2);
+  using Few = WatchedByFew<Info, Numbers>;
+  using Observed = WithHistory<Few, History>;
+  const auto observed = [=](std::uint32_t allowed) {
+    Numbers k;
+    k.sizes = small;
+    k.set_value_range({0, 3});
+    Machine<Numbers> machine{};
+    for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
+    return Observed(Few(k, machine, faults, variant, allowed));
+  };
+  using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
+  using Proof = CompiledProof<Proved, AskedSizes>;
+  const auto explore = [=]() -> std::unique_ptr<Model> {
+    using Explored = WithTheorem<Info, Numbers, WatchedByFew, History, Lemmas>;
+    return std::make_unique<CompiledModel<Explored>>(Explored(observed(~std::uint32_t{0})),
+                                                     Reductions::none());
+  };
+  const auto seek = [=] {
+    using PortState = Port<Numbers>;
+    std::vector<SoughtRun> runs;
+    for (const auto& sought : sought_at_port<PortState>()) {
+      using System = Seeking<Observed, PortState>;
+      runs.push_back({std::string(sought.name),
+                      std::make_unique<CompiledModel<System>>(
+                          System(observed(allowed_of(sought.requests)), sought), Reductions::none())});
+    }
+    return runs;
+  };
+  return std::make_unique<Proof>(
+      make, explore, small, false,
+      ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}, true, seek});
+}
+
+}  // namespace lockstep
