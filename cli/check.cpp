@@ -94,7 +94,7 @@ int run(const Options& options) {
   if (options.json) {
     print_now(check_json(runs, errors).dump(1) + "\n");
   } else {
-    print_now(check_summary_text(runs, all.size()));
+    print_now(check_summary_text(runs, all.size()) + rests_on_text(all));
   }
   return exit_status(runs, !errors.empty());
 }
@@ -116,7 +116,8 @@ Command add_check(CLI::App& lockstep) {
       ->type_name("FILE");
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
   add_list(*app, "--no-reduce", options->unreduced,
-           "`moves`: also see the states between a thread's own moves (registers, branches)")
+           "`moves`: also see the states between a thread's own moves (registers, branches); `at-once`: "
+           "those that what is claimed of the system passes over")
       ->type_name("R");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.check/1");
   app->footer(

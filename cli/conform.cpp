@@ -71,17 +71,18 @@ int run(const Options& options) {
   conform.on_progress = [&](const generate::ConformProgress& now) {
     progress.show(progress_text(now, options.hunt ? "faults killed" : "offending"));
   };
+  const std::string rests_on = rests_on_text(std::span(&conform.system, 1));
   if (!options.hunt && !options.only.empty()) throw BadInput("--only goes with --faults");
   if (options.hunt) {
     if (!options.journal.empty()) throw BadInput("--faults keeps no journal", "leave out --resume");
     const generate::FaultKills kills = kill_faults(conform, *model, options.only);
     progress.erase();
-    print_now(options.json ? fault_kills_json(kills).dump(1) + "\n" : fault_kills_text(kills));
+    print_now(options.json ? fault_kills_json(kills).dump(1) + "\n" : fault_kills_text(kills) + rests_on);
     return exit_status(kills);
   }
   const generate::ConformReport report = generate::conform(conform, *model);
   progress.erase();
-  print_now(options.json ? conform_json(report).dump(1) + "\n" : conform_text(report));
+  print_now(options.json ? conform_json(report).dump(1) + "\n" : conform_text(report) + rests_on);
   if (report.evidence && !options.trace_file.empty()) {
     write_trace(*report.evidence, options.trace_file);
     if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));

@@ -209,10 +209,10 @@ int run_tests(LitmusOptions options) {
   };
   suite.check_reductions = options.check_reductions;
   SuiteTotals totals;
-  std::size_t systems = 0;
+  std::vector<Subject> systems;
   for (const Part& part : parts) {
     suite.systems = part.systems;
-    systems += part.systems.size();
+    systems.insert(systems.end(), part.systems.begin(), part.systems.end());
     tables.emplace_back(suite.systems);
     totals.add(run_suite(part.tests, suite));
   }
@@ -226,7 +226,7 @@ int run_tests(LitmusOptions options) {
     for (const SummaryTable& table : tables) print_now(table.text() + "\n");
     if (!findings.empty()) print_now(findings + "\n");
     if (!tables.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
-    print_now(totals_text(totals, systems));
+    print_now(totals_text(totals, systems.size()) + rests_on_text(systems));
   }
   return exit_status(totals);
 }
@@ -333,7 +333,7 @@ int run_under_models(const LitmusOptions& options) {
   } else {
     if (!table.empty()) print_now(table.text() + "\n");
     if (!findings.empty()) print_now(findings + "\n");
-    print_now(totals_text(totals, suite.systems.size(), suite.models.size()));
+    print_now(totals_text(totals, suite.systems.size(), suite.models.size()) + rests_on_text(suite.systems));
   }
   return exit_status(totals);
 }
@@ -357,7 +357,8 @@ int run_faults_of(const LitmusOptions& options) {
   if (options.json) {
     print_now(faults_json(reports, suite.system, totals).dump(1) + "\n");
   } else {
-    print_now(fault_table(reports, suite.system.description(), totals));
+    print_now(fault_table(reports, suite.system.description(), totals) +
+              rests_on_text(std::span(&suite.system, 1)));
   }
   return exit_status(totals);
 }

@@ -9,7 +9,9 @@
 //             would begin something: that it may do so is not known of a program
 //   shows     final values are the same; where no fair rule is enabled behind, both are proper ends or
 //   neither
-// and a rule that is taken at once leads from any state to one that keeps up with it.
+//   breaks    an invariant of the protocol that does not hold behind does not hold ahead
+// and a rule that is taken at once leads from any state to one that keeps up with it. One that commutes mends
+// no invariant, unless the claim says that it may.
 #pragma once
 
 #include <fmt/format.h>
@@ -62,6 +64,7 @@ class ReadClaims {
   ReadClaims(const System& system, ClaimVisitor& visitor)
       : system_(system), memory_(system.memory()), claims_{memory_}, visitor_(visitor) {
     system_.invariants(lemmas_);
+    memory_.invariants(invariants_);
     system_.rules(rules_);
     claims_.at_once(at_once_);
   }
@@ -73,12 +76,16 @@ class ReadClaims {
     for (std::size_t n = 0; n < rules.size(); ++n) {
       if (!visitor_.wants_rule(n)) continue;
       try {
-        if (n == 0) shows();
+        if (n == 0) {
+          shows();
+          for (const auto& invariant : invariants_.values()) breaks(invariant);
+        }
         follows(rules[n]);
         if (rules[n].rule.fairness == Fairness::fair) ends(rules[n]);
         for (const auto& claim : at_once_.values()) {
           if (claim.why == WhyAtOnce::commutes) {
             commutes(rule_of(claim), claim, rules[n]);
+            if (is_of(claim, rules[n])) mends_nothing(rules[n], claim);
           } else if (is_of(claim, rules[n])) {
             leads(rules[n], claim);
           }
@@ -298,6 +305,43 @@ class ReadClaims {
     visitor_.claim(claim);
   }
 
+  using Invariant = InvariantValue<SymbolicErased>;
+  [[nodiscard]] static Term holds(const Invariant& invariant, const Bound& bound) {
+    const Term truth = invariant.predicate(&bound.memory(), nullptr);
+    Session::current().drop_requirements();
+    return truth;
+  }
+  void breaks(const Invariant& invariant) {
+    Two two;
+    ReadClaim claim{std::string(invariant.name),
+                    "broken behind, it is broken ahead",
+                    {},
+                    before(two),
+                    Session::current().truth(true),
+                    {}};
+    claim.given.push_back(holds(invariant, two.ahead));
+    claim.goal = holds(invariant, two.behind);
+    claim.stores = {{"behind", &two.behind.store}, {"ahead", &two.ahead.store}};
+    visitor_.claim(claim);
+  }
+  void mends_nothing(const RuleOf& rule, const AtOnceValue<SymbolicErased>& at_once) {
+    if (at_once.mending == may_mend) return;
+    for (const Invariant& invariant : invariants_.values()) {
+      Bound before(false);
+      Bound after(false);
+      ReadClaim claim = claim_of(rule, fmt::format("mends no breach of \"{}\"", invariant.name));
+      const Members members = variables(rule, claim.parameters);
+      lemmas_of(before.state, claim.given);
+      claim.given.push_back(holds(rule, before, members));
+      claim.given.push_back(at_once.where(&before.memory(), members.data()));
+      fire(rule, after, members);
+      claim.given.push_back(holds(invariant, after));
+      claim.goal = holds(invariant, before);
+      claim.stores = {{"state", &after.store}};
+      visitor_.claim(claim);
+    }
+  }
+
   void leads(const RuleOf& rule, const AtOnceValue<SymbolicErased>& at_once) {
     Bound behind(false);
     Bound ahead(false);
@@ -375,6 +419,7 @@ class ReadClaims {
   Claims<K> claims_;
   ClaimVisitor& visitor_;
   InvariantList<K, State> lemmas_;
+  InvariantList<K, MemoryState> invariants_;  // the protocol's
   RuleList<K, State> rules_{system_.kind()};
   AtOnceList<K, MemoryState> at_once_{system_.kind()};
 };

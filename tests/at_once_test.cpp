@@ -4,6 +4,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,17 @@ struct TooSoon : quick_release::Claims<K> {
   }
 };
 
+// A store where it commutes, without a word on invariants.
+template <class K>
+struct SaysNothing : quick_release::Claims<K> {
+  using Base = quick_release::Claims<K>;
+  using typename Base::Bool, typename Base::State, typename Base::ThreadIx;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.commutes("store enters wL1", over(threads),
+                  [self = *this](const State& s, ThreadIx t) { return self.enters_alone(s, t); });
+  }
+};
+
 template <class K>
 struct OfAnOptionalRule : quick_release::Claims<K> {
   using Base = quick_release::Claims<K>;
@@ -165,6 +177,19 @@ TEST_CASE("a rule that does not commute is refuted with what may happen before i
     by_eviction = by_eviction || o.rule == "wL1 replaces a block";
   }
   CHECK(by_eviction);
+}
+
+TEST_CASE("a rule that may mend an invariant is refuted with the invariant") {
+  const ProofResult result =
+      prove(*build_claims<quick_release::Info, wrongly_claimed::SaysNothing>({}), quickly());
+  std::set<std::string> mended;
+  for (const Obligation& o : result.obligations) {
+    if (o.status == ProofStatus::refuted) mended.insert(o.rule + " " + o.lemma);
+  }
+  const std::string excused = "or newer data waits above it, or its invalidation is on the way\"";
+  CHECK(mended ==
+        std::set<std::string>{"store enters wL1 mends no breach of \"a copy in rL1 is current, " + excused,
+                              "store enters wL1 mends no breach of \"a copy in rL2 is current, " + excused});
 }
 
 TEST_CASE("only fair rules of the memory system are claimed to commute", "[prove]") {

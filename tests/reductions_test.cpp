@@ -205,3 +205,44 @@ TEST_CASE("where final memory is not observed only registers are kept, and those
     }
   }
 }
+
+namespace {
+
+// How exploring every state of a program ends, invariants judged.
+Verdict judged_with(const Program& program, Subject subject, const Reductions& reductions) {
+  subject.program = std::make_shared<const Program>(program);
+  subject.options.reductions = reductions;
+  return explore(*subject.build(), {}).verdict;
+}
+
+void check_judged(const std::string& test, const Subject& subject) {
+  const Program program = program_of(test);
+  INFO(test << " on " << subject.description());
+  CHECK(judged_with(program, subject, reductions_for_invariants(*subject.system, {})) ==
+        judged_with(program, subject, Reductions::none()));
+}
+
+}  // namespace
+
+TEST_CASE("what is taken at once passes over no breach of an invariant") {
+  const std::vector<std::string> programs{"add-store-agent", "corr-wg", "cowr-add-agent",
+                                          "mp-neighbour-host-reads", "stale-barrier-wg"};
+  std::size_t claimed = 0;
+  for (const SystemEntry& entry : systems()) {
+    if (!entry.claims) continue;
+    ++claimed;
+    for (const std::string& test : programs) {
+      for (const Variant& variant : entry.variants) {
+        Subject subject{&entry, {}, nullptr, nullptr};
+        subject.options.variant = variant.name;
+        check_judged(test, subject);
+      }
+      for (const Fault& fault : entry.faults) {
+        Subject subject{&entry, {}, nullptr, nullptr};
+        subject.options.faults = {std::string(fault.name)};
+        check_judged(test, subject);
+      }
+    }
+  }
+  CHECK(claimed == 2);
+}

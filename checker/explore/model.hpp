@@ -140,14 +140,17 @@ struct NarratedStep {
 
 // What a run may take at once instead of interleaving, or leave out. All keep the outcomes of every program,
 // the assertions that it breaks, and deadlocks (docs/engine.md); `dead` also skips the draining that follows
-// the last thread's end when nobody reads memory. Invariants and liveness are judged with `moves` alone.
+// the last thread's end when nobody reads memory. Liveness is judged with `moves` alone; invariants with
+// these and what is claimed to mend none.
 struct Reductions {
-  bool moves = true;     // threads' own moves are taken at once (Rule::own_move)
-  bool stubborn = true;  // of each state only a stubborn set is fired (checker/footprint/stubborn.hpp)
-  bool dead = true;      // fields that no continuation reads are reset (checker/footprint/dead.hpp)
-  bool at_once = true;   // what is claimed beside the protocol is taken at once (spec/kernel/at_once.hpp)
+  bool moves = true;        // threads' own moves are taken at once (Rule::own_move)
+  bool stubborn = true;     // of each state only a stubborn set is fired (checker/footprint/stubborn.hpp)
+  bool dead = true;         // fields that no continuation reads are reset (checker/footprint/dead.hpp)
+  bool at_once = true;      // what is claimed beside the protocol is taken at once (spec/kernel/at_once.hpp)
+  bool invariants = false;  // what might pass over the breach of an invariant is not taken at once
   static Reductions none() { return {false, false, false, false}; }
   [[nodiscard]] Reductions only_moves() const { return {moves, false, false, false}; }
+  [[nodiscard]] Reductions for_invariants() const { return {moves, false, false, at_once, true}; }
 };
 
 class Model {

@@ -77,6 +77,7 @@ RuleEngine::RuleEngine(Lists lists, const PlainStates& states, Reductions reduct
   number_instances();
   find_segments();
   if (reductions_.moves) own_moves_ = own_moves();
+  if (!own_moves_.empty()) all_woken_ = wakes_moves;
   for (const auto* claims : {&lists_.assertions, &lists_.invariants}) {
     for (const auto& claim : *claims) invariant_names_.emplace_back(claim.name);
   }
@@ -172,9 +173,9 @@ std::uint32_t* RuleEngine::room_for_enabled(Successors& out) const {
   return out.scratch.numbers() + members_.size() + 1;
 }
 
-// Others than threads' own moves may pass over states, or change fields that only invariants look at.
+// Other reductions may pass over states, or change fields that only invariants look at.
 bool RuleEngine::judges_invariants() const {
-  return !reductions_.stubborn && !reductions_.dead && !reductions_.at_once;
+  return !reductions_.stubborn && !reductions_.dead && (!reductions_.at_once || reductions_.invariants);
 }
 
 void RuleEngine::judge(const void* state, Successors& out) const {
@@ -247,7 +248,7 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
     rule.action(after, members_[*at].data());
     out.add(Firing{number, static_cast<std::uint8_t>(rule.parameters.size()), members_[*at]});
     ++out.fired[number];
-    finish(after, out);
+    finish(after, woken_by(*at), out);
     if (++count == most_waiting_) pack_waiting();
   }
   if (count > 0) pack_waiting();
@@ -302,7 +303,11 @@ void RuleEngine::take_at_once(const Claims& claims) {
           fmt::format("a claim names '{}', which is no rule over those members", claim.rule));
     claims_.push_back({static_cast<std::size_t>(at - lists_.rules.begin()), claim.where});
   }
+  if (claims_.size() > most_claims) throw std::length_error("more claims than are numbered");
+  all_woken_ |= (Wakes{1} << claims_.size()) - 1;
   lemmas_ = claims.lemmas;
+  wakes_ = claims.wakes;
+  for (Wakes& wakes : wakes_) wakes &= all_woken_;
   for (const Keeper::Kept& kept : claims.kept)
     lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
 }
@@ -316,9 +321,9 @@ void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narr
     narration->record(state, rule.rule, parameters_text(rule.parameters, members_[instance]));
 }
 
-// Fires every enabled move of a thread's own once; returns how many there were.
-int RuleEngine::take_moves(void* state, Successors& out, Narration* narration) const {
-  int fired = 0;
+// Fires every enabled move of a thread's own once; returns what that woke.
+RuleEngine::Wakes RuleEngine::take_moves(void* state, Successors& out, Narration* narration) const {
+  Wakes woken = 0;
   std::uint32_t* const enabled = room_for_enabled(out);
   for_each_range(own_moves_, state, [&](std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) {
@@ -329,11 +334,11 @@ int RuleEngine::take_moves(void* state, Successors& out, Narration* narration) c
         out.acting = {static_cast<std::uint32_t>(r), Acting::none};
         if (at != enabled && !rule.guard(state, members_[*at].data())) continue;
         fire(*at, state, out, narration);
-        ++fired;
+        woken |= woken_by(*at);
       }
     }
   });
-  return fired;
+  return woken;
 }
 
 // Rules keep the claims' lemmas. To reset dead fields is no rule: after it they are asked.
@@ -344,11 +349,16 @@ bool RuleEngine::lemmas_hold(const void* state) const {
          });
 }
 
-// Likewise what is claimed to be something that nobody can tell.
-int RuleEngine::take_claimed(void* state, Successors& out, Narration* narration) const {
-  int fired = 0;
+// Likewise what is claimed to be something that nobody can tell, of what was woken; returns what is woken
+// then.
+RuleEngine::Wakes RuleEngine::take_claimed(void* state, Wakes woken, Successors& out,
+                                           Narration* narration) const {
   std::uint32_t* const enabled = room_for_enabled(out);
-  for (const Claim& claim : claims_) {
+  for (std::size_t i = 0; i < claims_.size(); ++i) {
+    const Wakes own = Wakes{1} << i;
+    if ((woken & own) == 0) continue;
+    woken &= ~own;
+    const Claim& claim = claims_[i];
     const RuleOf& rule = lists_.rules[claim.rule];
     const std::uint32_t* const end = scan(claim.rule, state, enabled, out);
     for (const std::uint32_t* at = enabled; at != end; ++at) {
@@ -357,19 +367,24 @@ int RuleEngine::take_claimed(void* state, Successors& out, Narration* narration)
       if (at != enabled && !rule.guard(state, members)) continue;
       if (!claim.where(state, members) || !lemmas_hold(state)) continue;
       fire(*at, state, out, narration);
-      ++fired;
+      woken |= woken_by(*at);
     }
   }
-  return fired;
+  return woken;
 }
 
-// Takes what is taken at once until there is none. The bound keeps a program's loop without memory operations
-// from holding up the run: what is left over is explored like any other rule.
-void RuleEngine::settle(void* state, Successors& out, Narration* narration) const {
+// Takes what is taken at once until there is none; before what was woken there was none. The bound keeps a
+// program's loop without memory operations from holding up the run: what is left over is explored like any
+// other rule.
+void RuleEngine::settle(void* state, Wakes woken, Successors& out, Narration* narration) const {
   constexpr int most_rounds = 256;
-  for (int round = 0; round < most_rounds; ++round) {
-    if (!own_moves_.empty() && take_moves(state, out, narration) > 0) continue;
-    if (claims_.empty() || take_claimed(state, out, narration) == 0) return;
+  for (int round = 0; round < most_rounds && woken != 0; ++round) {
+    if ((woken & wakes_moves) != 0) {
+      const Wakes by_moves = take_moves(state, out, narration);
+      woken = (woken & ~wakes_moves) | by_moves;
+      if (by_moves != 0) continue;
+    }
+    woken = take_claimed(state, woken, out, narration);
   }
 }
 
@@ -392,19 +407,20 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     };
     if (!std::any_of(enabled, end, fair)) return;
     if (choose(state, enabled, static_cast<std::size_t>(end - enabled), out) != 1) return;
+    const Wakes woken = woken_by(*enabled);
     fire(*enabled, state, out, narration);
-    settle(state, out, narration);
+    settle(state, woken, out, narration);
   }
 }
 
 // What is taken at once after a firing, told where that is asked for.
-void RuleEngine::go_on(std::byte* state, Successors& room, Narration* narration) const {
-  settle(state, room, narration);
+void RuleEngine::go_on(std::byte* state, Wakes woken, Successors& room, Narration* narration) const {
+  settle(state, woken, room, narration);
   if (stubborn_) follow(state, room, narration);
 }
 
-void RuleEngine::finish(std::byte* state, Successors& out) const {
-  go_on(state, out, nullptr);
+void RuleEngine::finish(std::byte* state, Wakes woken, Successors& out) const {
+  go_on(state, woken, out, nullptr);
   if (dead_) dead_->reset(state, room_of(out).dead);
 }
 
@@ -427,7 +443,7 @@ void RuleEngine::initial(unsigned words, Successors& out) const {
     out.acting = {};
     try {
       start.action(state, chosen.data());
-      finish(state, out);
+      finish(state, all_woken_, out);
     } catch (const RuleMisuse& misuse) {
       throw broken_rule(out.acting, misuse.what_it_did);
     }
@@ -459,9 +475,9 @@ std::vector<NarratedStep> RuleEngine::narrate(const std::uint64_t* packed, const
     if (members_[i] != firing.parameters || !lists_.rules[firing.rule].guard(state, members_[i].data()))
       continue;
     fire(i, state, room, &narration);
+    go_on(state, woken_by(i), room, &narration);
     break;
   }
-  go_on(state, room, &narration);
   return std::move(narration.steps);
 }
 
@@ -479,7 +495,7 @@ std::vector<NarratedStep> RuleEngine::narrate_initial(std::size_t index) const {
     start.action(state, chosen.data());
     narration.record(state, Rule{.name = "starts", .unit = "system", .source = ""},
                      parameters_text(start.parameters, chosen));
-    go_on(state, room, &narration);
+    go_on(state, all_woken_, room, &narration);
   });
   return std::move(narration.steps);
 }

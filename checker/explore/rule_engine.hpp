@@ -82,14 +82,21 @@ class RuleEngine {
     stubborn_ = std::move(stubborn);
     dead_ = std::move(dead);
   }
+  // What a firing may make something to take at once of: a bit for each claim, in their order, and the last
+  // one for threads' own moves.
+  using Wakes = std::uint64_t;
+  static constexpr Wakes wakes_all = ~Wakes{0};
+  static constexpr Wakes wakes_moves = Wakes{1} << 63;
+  static constexpr std::size_t most_claims = 63;
   // What may be taken at once, and the lemmas that this rests on; `kept` is what their closures refer to.
   struct Claims {
     std::vector<AtOnceValue<ConcreteErased>> at_once;
     std::vector<InvariantValue<ConcreteErased>> lemmas;
+    std::vector<Wakes> wakes;  // of each rule
     std::vector<Keeper::Kept> kept;
   };
   // From now on takes rules at once where it is claimed that nobody can tell. Throws std::logic_error where
-  // a claim names no rule of the system.
+  // a claim names no rule of the system, or there are too many.
   void take_at_once(const Claims& claims);
   // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
   void check_footprints(bool check) { checks_footprints_ = check; }
@@ -131,11 +138,14 @@ class RuleEngine {
   [[nodiscard]] std::uint32_t* room_for_enabled(Successors& out) const;
   void expand_plain(std::byte* state, const std::uint64_t* packed, Successors& out) const;
   [[nodiscard]] BrokenRule broken_rule(const Acting& acting, Misuse what) const;
-  void finish(std::byte* state, Successors& out) const;
-  void go_on(std::byte* state, Successors& room, Narration* narration) const;
-  void settle(void* state, Successors& out, Narration* narration) const;
-  int take_moves(void* state, Successors& out, Narration* narration) const;
-  int take_claimed(void* state, Successors& out, Narration* narration) const;
+  void finish(std::byte* state, Wakes woken, Successors& out) const;
+  void go_on(std::byte* state, Wakes woken, Successors& room, Narration* narration) const;
+  void settle(void* state, Wakes woken, Successors& out, Narration* narration) const;
+  Wakes take_moves(void* state, Successors& out, Narration* narration) const;
+  Wakes take_claimed(void* state, Wakes woken, Successors& out, Narration* narration) const;
+  [[nodiscard]] Wakes woken_by(std::uint32_t instance) const {
+    return wakes_.empty() ? all_woken_ : wakes_[rule_of_[instance]];
+  }
   [[nodiscard]] bool lemmas_hold(const void* state) const;
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
@@ -166,6 +176,8 @@ class RuleEngine {
   };
   std::vector<Claim> claims_;                           // what is taken at once
   std::vector<InvariantValue<ConcreteErased>> lemmas_;  // of the claims
+  std::vector<Wakes> wakes_;                            // by rule; where there are none each wakes all
+  Wakes all_woken_ = 0;                                 // what there is to wake
   std::vector<RuleDescription> descriptions_;
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;

@@ -2,6 +2,7 @@
 #include "checker/runs/subject.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -174,7 +175,19 @@ Reductions reductions_without(std::span<const std::string> names) {
 }
 
 Reductions reductions_for_invariants(const SystemEntry& system, std::span<const std::string> without) {
-  return system.runs_programs ? reductions_without(without).only_moves() : Reductions::none();
+  return system.runs_programs ? reductions_without(without).for_invariants() : Reductions::none();
+}
+
+std::string rests_on_text(std::span<const Subject> subjects) {
+  std::vector<std::string> names;
+  for (const Subject& subject : subjects) {
+    if (subject.system->claims && subject.options.reductions.at_once &&
+        std::find(names.begin(), names.end(), subject.system->name) == names.end())
+      names.emplace_back(subject.system->name);
+  }
+  if (names.empty()) return {};
+  return fmt::format("Rests on what is claimed of {} (`lockstep prove {} --claims`).\n",
+                     fmt::join(names, " and "), names.size() == 1 ? names.front() : "SYSTEM");
 }
 
 }  // namespace lockstep

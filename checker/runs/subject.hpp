@@ -60,8 +60,12 @@ std::pair<std::string, int> parse_size(std::string_view text);
 // name.
 Reductions reductions_without(std::span<const std::string> names);
 
-// Where invariants are the question: none but `local`, which passes over no state of a memory system, and
-// that one not where it is named or the system runs no programs.
+// Where invariants are the question: those that pass over no breach of one, without those named; none where
+// the system runs no programs.
 Reductions reductions_for_invariants(const SystemEntry& system, std::span<const std::string> without);
+
+// What verdicts on these subjects rest on besides the explorer: whose claims (spec/kernel/at_once.hpp) were
+// used, and what discharges them. A line with its end, or nothing.
+std::string rests_on_text(std::span<const Subject> subjects);
 
 }  // namespace lockstep

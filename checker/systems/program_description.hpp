@@ -105,8 +105,8 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
   return whole;
 }
 
-// The memory system's rules as trees, at two members of every index type.
-template <class Info>
+// The memory system's rules and what is claimed of them as trees, at two members of every index type.
+template <class Info, template <class> class Claims>
 recorded::Description describe_memory(const SystemOptions& options, const SystemEntry& entry) {
   using Sizes = typename Info::template Sizes<FullCapacities>;
   using K = Recorded<Sizes>;
@@ -120,9 +120,15 @@ recorded::Description describe_memory(const SystemOptions& options, const System
   const Machine<K> machine = named_machine<K>();
   recorded::Description description;
   const Memory memory{k, machine, fault_mask(entry, options.faults), variant};
-  recorded::describe_rules<K, typename Memory::State>(memory, k, description);
+  using State = typename Memory::State;
+  recorded::describe_rules<K, State>(memory, k, description);
   const recorded::Recorder recorder;
-  typename Memory::State state;
+  if constexpr (has_claims<Claims, K>) {
+    AtOnceList<K, State> claims(k);
+    Claims<K>{memory}.at_once(claims);
+    recorded::read_claims(claims.values(), recorded::bound_state<K, State>, description.claims);
+  }
+  State state;
   recorded::list_fields_of<K>(state, description.fields);
   return description;
 }

@@ -15,6 +15,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
+#include "checker/systems/wakes.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/program/claims.hpp"
 #include "spec/program/system.hpp"
@@ -151,7 +152,12 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
         claims.lemmas(lemmas_of_memory);
         lemmas.part(lemmas_of_memory, &State::memory);
       }
-      model->take_at_once({at_once.values(), lemmas.values(), {at_once.kept(), lemmas.kept()}});
+      std::vector<AtOnceValue<ConcreteErased>> taken = at_once.values();
+      if (reductions.invariants)
+        std::erase_if(taken, [](const auto& claim) { return claim.mending == may_mend; });
+      auto wakes = wakes_of(entry, options, model->engine().lists().rules, taken);
+      model->take_at_once(
+          {std::move(taken), lemmas.values(), std::move(wakes), {at_once.kept(), lemmas.kept()}});
     }
   }
   return model;
@@ -209,6 +215,7 @@ SystemEntry program_system_entry() {
   entry.faults = Info::faults;
   entry.variants = Info::variants;
   entry.sizes = describe_sizes<Info>();
+  entry.claims = has_claims<Claims, Concrete<typename Info::template Sizes<FullCapacities>>>;
   entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
     return build_program_model<Info, Claims>(std::move(program), options, find_system(Info::name));
   };

@@ -12,14 +12,14 @@
 
 namespace lockstep {
 
-template <class Info>
+template <class Info, template <class> class Claims = NoClaims>
 struct RegisteredTrees {
   static_assert(is_described<Info, Recorded>());
   explicit RegisteredTrees(std::string_view header) {
     SystemDescriptions descriptions;
     if constexpr (RunsPrograms<Info, Recorded>) {
       descriptions.describe = [](const SystemOptions& options) {
-        return describe_memory<Info>(options, find_system(Info::name));
+        return describe_memory<Info, Claims>(options, find_system(Info::name));
       };
       descriptions.describe_whole = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
         return describe_program_system<Info>(std::move(program), options, find_system(Info::name));

@@ -102,7 +102,8 @@ Subject parse_subject(const json& from, const std::string& file) {
   subject.options.sizes = from.at("sizes").get<std::map<std::string, int>>();
   const json& reductions = from.at("reductions");
   subject.options.reductions = {reductions.at("moves").get<bool>(), reductions.at("stubborn").get<bool>(),
-                                reductions.at("dead").get<bool>(), reductions.at("at_once").get<bool>()};
+                                reductions.at("dead").get<bool>(), reductions.at("at_once").get<bool>(),
+                                reductions.value("invariants", false)};
   if (from.contains("values")) {
     subject.options.value_range = ValueRange{from.at("values").at("low").get<std::int32_t>(),
                                              from.at("values").at("high").get<std::int32_t>()};
@@ -187,7 +188,8 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
   out["reductions"] = {{"moves", options.reductions.moves},
                        {"stubborn", options.reductions.stubborn},
                        {"dead", options.reductions.dead},
-                       {"at_once", options.reductions.at_once}};
+                       {"at_once", options.reductions.at_once},
+                       {"invariants", options.reductions.invariants}};
   if (options.value_range)
     out["values"] = {{"low", options.value_range->low}, {"high", options.value_range->high}};
   out["memory_observed"] = options.memory_observed;

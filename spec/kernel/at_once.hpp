@@ -8,6 +8,10 @@
 //             that is ahead, and leaves it to be taken at once still.
 // `lockstep prove` discharges what makes that so (proofs/at_once.hpp); docs/engine.md has the argument.
 //
+// Where invariants are judged a claim is used as long as what it takes at once mends none: a state that
+// breaks one may then be passed over for one that breaks it, too. That is proved as well, but of a claim that
+// says of itself that it `may_mend` some, which is left alone there.
+//
 // The file X.claims.hpp beside X.hpp has, in the namespace of X,
 //   template <class K> struct Claims {
 //     const Protocol<K>& memory;
@@ -31,11 +35,14 @@
 namespace lockstep {
 
 enum class WhyAtOnce : std::uint8_t { leads_ahead, commutes };
+enum class Mending : std::uint8_t { none, may_mend };
+inline constexpr Mending may_mend = Mending::may_mend;
 
 template <class Erased>
 struct AtOnceValue {
   std::string_view rule;
   WhyAtOnce why = WhyAtOnce::leads_ahead;
+  Mending mending = Mending::none;                // of the protocol's invariants
   std::vector<RuleParameter<Erased>> parameters;  // the rule's own
   ErasedGuard<Erased> where;
 };
@@ -51,12 +58,12 @@ class AtOnceList : public Keeper {
 
   // The rule over these parameters is taken at once where it is enabled and `where(state, members...)` holds.
   template <class... Tags, class Where>
-  void at_once(std::string_view rule, Over<Tags...>, Where where) {
-    add<Tags...>(rule, WhyAtOnce::leads_ahead, std::move(where));
+  void at_once(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
+    add<Tags...>(rule, WhyAtOnce::leads_ahead, std::move(where), mending);
   }
   template <class... Tags, class Where>
-  void commutes(std::string_view rule, Over<Tags...>, Where where) {
-    add<Tags...>(rule, WhyAtOnce::commutes, std::move(where));
+  void commutes(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
+    add<Tags...>(rule, WhyAtOnce::commutes, std::move(where), mending);
   }
   // The claims of a part of this state.
   template <class Part>
@@ -73,8 +80,8 @@ class AtOnceList : public Keeper {
 
  private:
   template <class... Tags, class Where>
-  void add(std::string_view rule, WhyAtOnce why, Where where) {
-    values_.push_back({rule, why, detail::parameters_of<K, Tags...>(*k_),
+  void add(std::string_view rule, WhyAtOnce why, Where where, Mending mending) {
+    values_.push_back({rule, why, mending, detail::parameters_of<K, Tags...>(*k_),
                        ErasedGuard<Erased>::template of<K, State>(
                            [where = std::move(where)](const State& s, const typename Erased::Member* m) {
                              return typename K::Bool(detail::with_members<K, Tags...>(where, s, m));

@@ -265,4 +265,18 @@ void read_starts(const std::vector<StartValue<RecordedErased>>& starts, const Ma
   }
 }
 
+void read_claims(const std::vector<AtOnceValue<RecordedErased>>& claims, const MakeState& make_state,
+                 std::vector<RecordedClaim>& out) {
+  for (const AtOnceValue<RecordedErased>& value : claims) {
+    Recorder recorder;
+    recorder.begin_guard();
+    const std::shared_ptr<void> state = make_state();
+    std::vector<std::string> names;
+    const std::vector<Expression> members = variables(value.parameters, recorder, names);
+    RecordedClaim claim{std::string(value.rule), {}};
+    collect_reads(value.where(state.get(), members.data()), claim.reads);
+    out.push_back(std::move(claim));
+  }
+}
+
 }  // namespace lockstep::recorded

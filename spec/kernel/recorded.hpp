@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/kernel/at_once.hpp"
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/kind.hpp"
 #include "spec/kernel/reflect.hpp"
@@ -142,9 +143,16 @@ struct RecordedInvariant {
   std::set<std::string> reads;
 };
 
+// What is claimed of a rule (at_once.hpp): what decides where it is taken at once.
+struct RecordedClaim {
+  std::string rule;
+  std::set<std::string> reads;
+};
+
 struct Description {
   std::vector<RecordedRule> rules;
   std::vector<RecordedInvariant> invariants;
+  std::vector<RecordedClaim> claims;
   std::vector<std::string> fields;  // every declared field, as a path with index types for indices
 };
 
@@ -980,6 +988,8 @@ void read_invariants(const std::vector<InvariantValue<RecordedErased>>& invarian
                      const MakeState& make_state, std::vector<RecordedInvariant>& out);
 void read_starts(const std::vector<StartValue<RecordedErased>>& starts, const MakeState& make_state,
                  std::vector<RecordedStart>& out);
+void read_claims(const std::vector<AtOnceValue<RecordedErased>>& claims, const MakeState& make_state,
+                 std::vector<RecordedClaim>& out);
 
 // The rules and invariants of a system or a part of one, which lists them with rules(r) and invariants(v).
 template <class K, class State, class System>

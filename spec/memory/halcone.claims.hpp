@@ -40,8 +40,11 @@ struct Claims {
     const auto alone_beyond = [self = *this](const State& s, ThreadIx t) {
       return self.is_alone_on_agent(s, t);
     };
-    list.commutes("read misses L2", over(threads), alone_beyond);
-    list.commutes("write misses L2", over(threads), alone_beyond);
+    // A miss that carries its time moves L2's clock past copies that broke an invariant while they could be
+    // read.
+    const Mending moves_time = memory.carries_time() ? may_mend : Mending::none;
+    list.commutes("read misses L2", over(threads), alone_beyond, moves_time);
+    list.commutes("write misses L2", over(threads), alone_beyond, moves_time);
     if (!drops_copies()) return;
     list.at_once("L1 replaces a block", over(cus, blocks),
                  [self = *this](const State& s, Cu c, Block b) { return !self.memory.readable1(s, c, b); });

@@ -46,13 +46,10 @@ struct Claims {
     if (memory.fault("entry-lost")) return;  // an S-FIFO is not only taken from at its head then
     const auto anywhere = [](const State&, auto) { return Bool(true); };
     const auto alone = [self = *this](const State& s, ThreadIx t) { return self.is_alone(s, t); };
-    list.commutes("store enters wL1", over(threads), [self = *this](const State& s, ThreadIx t) {
-      const Block b = s.port(t).request.block;
-      return self.is_alone(s, t) && !self.memory.dirty(s.wl1(self.cu(t), b)) &&
-             self.memory.k.forall(queues, [&](const Queue& q) {
-               return self.memory.cu_of(q) != self.cu(t) || !P::lists(s.fifo1(q), b);
-             });
-    });
+    // Newer data in wL1 excuses an old copy elsewhere.
+    list.commutes(
+        "store enters wL1", over(threads),
+        [self = *this](const State& s, ThreadIx t) { return self.enters_alone(s, t); }, may_mend);
     list.commutes("release queues its marker", over(threads), alone);
     list.commutes("flush follows StRel's store", over(threads), alone);
     list.commutes("S-FIFO1 dequeues a stale entry", over(queues),
@@ -87,6 +84,14 @@ struct Claims {
     list.commutes("CPU passes a fence", over(threads), anywhere);
     if (memory.repaired("host-release-does-not-wait"))
       list.commutes("CPU release waits for its invalidations", over(threads), anywhere);
+  }
+
+  // Nobody else uses the thread's CU, which holds nothing of its block.
+  [[nodiscard]] Bool enters_alone(const State& s, const ThreadIx& t) const {
+    const Block b = s.port(t).request.block;
+    return is_alone(s, t) && !memory.dirty(s.wl1(cu(t), b)) && memory.k.forall(queues, [&](const Queue& q) {
+      return memory.cu_of(q) != cu(t) || !P::lists(s.fifo1(q), b);
+    });
   }
 
   // What keeps_up rests on, whatever the client does.
