@@ -36,7 +36,7 @@ class Engine final : public EventEngine {
     set_sizes();
     k_.bind(state_, binder_);
     describe_rules();
-    set_up();
+    set_up(entry);
     fill_memory();
     begin();
   }
@@ -125,6 +125,9 @@ class Engine final : public EventEngine {
   [[nodiscard]] ThreadStatus status_of(std::uint32_t thread) const override {
     const auto& port = state_.memory.port.row(thread);
     return {port.ended.v, state_.context.row(thread).failed.v, port.pending.v, port.request.operation.v};
+  }
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t thread) const override {
+    return state_.memory.port.row(thread).request.block.v;
   }
   [[nodiscard]] bool drained() const override { return memory().drained(state_.memory).v; }
 

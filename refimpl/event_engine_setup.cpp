@@ -23,8 +23,10 @@ EventEngine::EventEngine(const Workload& workload, const MachineDescription& mac
   place_threads();
 }
 
-void EventEngine::set_up() {
-  set_timing();
+void EventEngine::set_up(const SystemEntry& system) {
+  set_timing(system);
+  set_bytes();
+  check_accesses(system);
   own_.assign(binder_.next, 0);
   owners_.resize(binder_.next);
   watch_of_.assign(binder_.next, 0);
@@ -37,6 +39,11 @@ void EventEngine::begin() {
   for (std::size_t i = 0; i < journal_.rows.size(); ++i)
     journal_.rows[i].table->settle(journal_.rows[i].slot);
   journal_.clear();
+  // From now on what is done to memory counts.
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (table.sparse)
+      table.table->is_memory = of_table_[static_cast<std::size_t>(table.table->number)].is_memory;
+  }
   issued_.assign(threads_count(), 0);
   start();
 }
@@ -299,7 +306,15 @@ void EventEngine::start() {
 
 // ---- the machine file -------------------------------------------------------------------------------------
 
-void EventEngine::set_timing() {
+// A file may time the rules of all variants.
+static bool is_rule_of_a_variant(const SystemEntry& system, const std::string& name) {
+  return std::any_of(system.variants.begin(), system.variants.end(), [&](const Variant& variant) {
+    const Accesses* const rules = accesses_of(system, std::string(variant.name), {});
+    return rules != nullptr && rules->contains(name);
+  });
+}
+
+void EventEngine::set_timing(const SystemEntry& system) {
   for (const auto& [name, timing] : description_.units) {
     const std::array<std::size_t, 4> counts{threads_count(), static_cast<std::size_t>(cus_) + 1,
                                             static_cast<std::size_t>(agents_) + 1, 1};
@@ -334,12 +349,11 @@ void EventEngine::set_timing() {
     };
     r.latency = cycles(timing.latency);
     r.occupancy = cycles(timing.occupancy / unit->per_cycle);
-    r.memory = timing.memory;
+    r.place = timing.place;
     r.hit = level(timing.hit);
     r.miss = level(timing.miss);
     if (!timing.carries.empty()) {
       r.carries = true;
-      r.carried_bytes = timing.bytes;
       const auto known = std::find(carried_kinds_.begin(), carried_kinds_.end(), timing.carries);
       r.carried_kind = static_cast<std::size_t>(known - carried_kinds_.begin());
       if (known == carried_kinds_.end()) carried_kinds_.push_back(timing.carries);
@@ -351,6 +365,7 @@ void EventEngine::set_timing() {
     given.erase(name);
   }
   for (const std::string& name : names) given.erase(name);
+  std::erase_if(given, [&](const auto& rule) { return is_rule_of_a_variant(system, rule.first); });
   if (!given.empty()) {
     machine_error(description_, given.begin()->second.place,
                   fmt::format("{} has no rule '{}'", system_, given.begin()->first),
@@ -447,7 +462,7 @@ void EventEngine::set_links() {
     link.latency = static_cast<Tick>(found->second.latency * static_cast<double>(timed::ticks_per_cycle));
     link.ticks_per_byte_256 = static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) /
                                                 found->second.bytes_per_cycle);
-    link.header_bytes = found->second.header_bytes;
+    link.level = link_levels_.size() - 1;
     link.by_kind = &link_levels_.back().traffic;
     for (timed::Link** place : queue.places) {
       links_.push_back(link);
@@ -503,6 +518,15 @@ void EventEngine::set_caches() {
     const std::size_t units = cache.extents.size() == 2 ? cache.extents[0] : 1;
     cache.lines.resize(units * cache.sets);
     cache.stalled_since.assign(units * cache.sets, 0);
+    cache.used.assign(units * cache.sets, 0);
+    if (geometry.banks > 0) {
+      cache.bank_index = timed::Interleave(geometry.banks, geometry.hashed_banks);
+      cache.bank_turn =
+          static_cast<Tick>(geometry.bank_cycles * static_cast<double>(timed::ticks_per_cycle) + 0.5);
+      cache.first_bank = banks_.size();
+      banks_.resize(banks_.size() + units * geometry.banks);
+      for (std::size_t b = cache.first_bank; b < banks_.size(); ++b) banks_[b].cache = caches_.size();
+    }
     of_table_[static_cast<std::size_t>(table.table->number)].cache = static_cast<int>(caches_.size());
     caches_.push_back(std::move(cache));
     given.erase(found);
@@ -542,11 +566,14 @@ void EventEngine::set_memory() {
   main_memory_.set(m, description_.block_bytes, description_.gigahertz, ports);
   held_.resize(m.kind == MemoryKind::dram ? ports : 0);
   // A replacement's requests count among those of the instance whose firing causes it.
+  const auto asks = [&](const RuleInfo& r) {
+    const auto found = timing_.rules.find(r.name);
+    return found != timing_.rules.end() && (found->second.read.said() || found->second.write.said());
+  };
   for (RuleInfo& r : rules_) {
-    r.sends =
-        r.memory != MemoryUse::none || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
-          return evict.cache >= 0 && evict.memory != MemoryUse::none && evict.unit == r.unit;
-        });
+    r.asks_memory = asks(r) || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
+                      return evict.cache >= 0 && evict.unit == r.unit && asks(evict);
+                    });
   }
 }
 

@@ -95,6 +95,7 @@ MachineDescription machine_for(const std::string& system) {
   MachineDescription machine = read_machine(LOCKSTEP_SOURCE_DIR "/refimpl/machines/apu.toml");
   SystemTiming timing = machine.systems.at("sc");
   timing.rules.clear();
+  timing.rules["writes back"].write = {{}, {{ByteTerm::Kind::word}}};
   machine.systems[system] = timing;
   return machine;
 }
