@@ -360,7 +360,7 @@ void EventEngine::take_or_wait(const timed::Event& event, RuleInfo& r) {
   const std::size_t u = unit_of(families_[event.family], r, {event.a, event.b});
   Unit& unit = units_[u];
   if (r.occupancy == 0) {
-    fire(event, r);
+    if (r.fetches < 0 || may_fetch(event, r)) fire(event, r);
   } else if (unit.free_at > journal_.now || !unit.queue.empty() || unit.stalls > 0) {
     unit.queue.emplace_back(event, journal_.now);
     call_service(u);
@@ -414,7 +414,60 @@ void EventEngine::serve_bank(std::size_t number) {
   if (look_up(next.event, r, next.nth + 1)) take_or_wait(next.event, r);
 }
 
+std::size_t EventEngine::unit_within(const Cache& cache, const timed::Event& event) const {
+  if (cache.extents.size() < 2) return 0;
+  return place(families_[event.family], unit_kinds_[static_cast<std::size_t>(cache.unit)].per,
+               {event.a, event.b});
+}
+
+bool EventEngine::may_fetch(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+  const std::size_t unit = unit_within(cache, event);
+  const std::uint32_t block = block_of(event.a);
+  for (Miss& miss : cache.misses[unit]) {
+    if (miss.block != block) continue;
+    ++cache.merged;
+    miss.others.push_back({event, journal_.now});
+    offer_mshr(cache, unit);
+    return false;
+  }
+  if (cache.misses[unit].size() < cache.mshrs) return true;
+  ++cache.mshr_stalls;
+  cache.without_mshr[unit].push_back({event, journal_.now});
+  return false;
+}
+
+void EventEngine::begin_miss(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+  cache.misses[unit_within(cache, event)].push_back({block_of(event.a), event.a, {}});
+}
+
+void EventEngine::end_miss(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fills)];
+  const std::size_t unit = unit_within(cache, event);
+  auto& misses = cache.misses[unit];
+  const auto found =
+      std::find_if(misses.begin(), misses.end(), [&](const Miss& m) { return m.thread == event.a; });
+  if (found == misses.end()) return;
+  for (const Held& held : found->others) try_again(cache, held);
+  misses.erase(found);
+  offer_mshr(cache, unit);
+}
+
+void EventEngine::offer_mshr(Cache& cache, std::size_t unit) {
+  auto& waiting = cache.without_mshr[unit];
+  if (waiting.empty() || cache.misses[unit].size() >= cache.mshrs) return;
+  try_again(cache, waiting.front());
+  waiting.pop_front();
+}
+
+void EventEngine::try_again(Cache& cache, const Held& held) {
+  cache.mshr_waited += journal_.now - held.since;
+  wheel_.push(journal_.now, held.event);
+}
+
 bool EventEngine::take_turn(Unit& unit, const timed::Event& event, RuleInfo& r) {
+  if (r.fetches >= 0 && !may_fetch(event, r)) return false;
   if (r.asks_memory && !may_send(event)) return false;
   const Tick occupancy = r.occupancy;
   if (!fire(event, r)) return false;
@@ -466,6 +519,10 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     scheduled_blocks_.erase(packed(event));
   }
   if (!fire_family(event.family, at, event.rule)) {
+    if (r.fetches >= 0) {
+      Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+      offer_mshr(cache, unit_within(cache, event));
+    }
     if (!passed_on_.empty()) consider_woken();
     return false;
   }
@@ -476,6 +533,8 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     dirty_blocks_.push_back(event);
   }
   fired(r);
+  if (r.fetches >= 0) begin_miss(event, r);
+  if (r.fills >= 0) end_miss(event, r);
   if (event.rule >= first_case) note_operation(event.a);
   port_ = port_of(family, at);
   settle(r);
@@ -764,6 +823,10 @@ Statistics EventEngine::statistics() const {
     one.look_ups = c.look_ups;
     one.conflicts = c.conflicts;
     one.bank_waits = cycles(c.waited);
+    one.mshrs = c.mshrs;
+    one.merged = c.merged;
+    one.mshr_stalls = c.mshr_stalls;
+    one.mshr_waits = cycles(c.mshr_waited);
     s.caches.push_back(std::move(one));
   }
   for (const auto& [queue, traffic, first] : link_levels_) {

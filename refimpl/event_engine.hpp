@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -183,6 +184,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   int work_groups_ = 1;
   Seats seats_;
   std::uint16_t threads_family_ = 0;
+  std::set<std::string> rules_of_variants_;  // whose rules a machine file may time, whichever runs
   timed::Journal journal_;
   timed::Binder binder_{journal_};
 
@@ -255,6 +257,8 @@ class EventEngine : public Simulator, private timed::Weigher {
     Sum read;                            // from memory
     Sum write;
     std::vector<int> looks_up;  // caches with banks
+    int fetches = -1;           // a cache with MSHRs
+    int fills = -1;             // likewise
     bool asks_memory = false;   // or may have a cache make room by what does
     SourcePlace place;
     int hit = -1;
@@ -290,6 +294,16 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::size_t first = 0;  // index into units_
     std::size_t count = 1;
   };
+  struct Held {
+    timed::Event event;
+    Tick since;
+  };
+  // A block that is being fetched for a thread, and who else wants it.
+  struct Miss {
+    std::uint32_t block;
+    std::uint32_t thread;
+    std::vector<Held> others;
+  };
   struct Cache {
     std::string table_name;
     int unit = -1;
@@ -305,11 +319,17 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::vector<std::vector<std::uint32_t>> lines;  // by unit and set: slots of the table
     std::vector<Tick> stalled_since;                // by unit and set; 0: not stalled
     std::vector<char> used;                         // by unit and set: whether it has ever held a line
-    timed::Interleave bank_index;                   // of blocks over banks
-    std::size_t first_bank = 0;                     // index into banks_, by unit and bank
-    Tick bank_turn = 0;                             // 0: no banks
-    std::uint64_t look_ups = 0;                     // in banks
-    std::uint64_t conflicts = 0;                    // of those, how many had to wait
+    std::size_t mshrs = 0;                          // 0: as many as it takes, and none is shared
+    std::vector<std::vector<Miss>> misses;          // by unit
+    std::vector<std::deque<Held>> without_mshr;     // by unit: who waits for one
+    std::uint64_t merged = 0;
+    std::uint64_t mshr_stalls = 0;
+    Tick mshr_waited = 0;
+    timed::Interleave bank_index;  // of blocks over banks
+    std::size_t first_bank = 0;    // index into banks_, by unit and bank
+    Tick bank_turn = 0;            // 0: no banks
+    std::uint64_t look_ups = 0;    // in banks
+    std::uint64_t conflicts = 0;   // of those, how many had to wait
     Tick waited = 0;
     std::uint64_t installed = 0;
     std::uint64_t replaced = 0;
@@ -343,10 +363,11 @@ class EventEngine : public Simulator, private timed::Weigher {
   std::uint16_t family_of(const std::vector<RuleParameter<timed::Erased>>& parameters);
 
   int add_rule(const Rule& rule);
-  void set_timing(const SystemEntry& system);
+  void set_timing();
   void set_places(Family& family);
   void set_links();
   void set_caches();
+  void set_mshrs();
   void set_memory();
   // Bytes, and whether they fit what the rules do; in a file of their own.
   void set_bytes();
@@ -420,6 +441,15 @@ class EventEngine : public Simulator, private timed::Weigher {
   // where it has to wait for one.
   bool look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth);
   void serve_bank(std::size_t number);
+  // Whoever misses a block that is being fetched, or finds all MSHRs taken, is held until it is there, or one
+  // of them is free, and then looks again.
+  [[gnu::noinline]] bool may_fetch(const timed::Event& event, const RuleInfo& r);
+  void begin_miss(const timed::Event& event, const RuleInfo& r);
+  void end_miss(const timed::Event& event, const RuleInfo& r);
+  // To the first of those who wait for one, unless all are taken. Whoever makes no use of it offers it again.
+  void offer_mshr(Cache& cache, std::size_t unit);
+  void try_again(Cache& cache, const Held& held);
+  [[nodiscard]] std::size_t unit_within(const Cache& cache, const timed::Event& event) const;
   void take_or_wait(const timed::Event& event, RuleInfo& r);
   // Returns whether the turn was used.
   bool take_turn(Unit& unit, const timed::Event& event, RuleInfo& r);

@@ -24,7 +24,7 @@ EventEngine::EventEngine(const Workload& workload, const MachineDescription& mac
 }
 
 void EventEngine::set_up(const SystemEntry& system) {
-  set_timing(system);
+  set_timing();
   set_bytes();
   check_accesses(system);
   own_.assign(binder_.next, 0);
@@ -306,15 +306,7 @@ void EventEngine::start() {
 
 // ---- the machine file -------------------------------------------------------------------------------------
 
-// A file may time the rules of all variants.
-static bool is_rule_of_a_variant(const SystemEntry& system, const std::string& name) {
-  return std::any_of(system.variants.begin(), system.variants.end(), [&](const Variant& variant) {
-    const Accesses* const rules = accesses_of(system, std::string(variant.name), {});
-    return rules != nullptr && rules->contains(name);
-  });
-}
-
-void EventEngine::set_timing(const SystemEntry& system) {
+void EventEngine::set_timing() {
   for (const auto& [name, timing] : description_.units) {
     const std::array<std::size_t, 4> counts{threads_count(), static_cast<std::size_t>(cus_) + 1,
                                             static_cast<std::size_t>(agents_) + 1, 1};
@@ -365,7 +357,7 @@ void EventEngine::set_timing(const SystemEntry& system) {
     given.erase(name);
   }
   for (const std::string& name : names) given.erase(name);
-  std::erase_if(given, [&](const auto& rule) { return is_rule_of_a_variant(system, rule.first); });
+  for (const std::string& name : rules_of_variants_) given.erase(name);
   if (!given.empty()) {
     machine_error(description_, given.begin()->second.place,
                   fmt::format("{} has no rule '{}'", system_, given.begin()->first),
@@ -391,6 +383,7 @@ void EventEngine::set_timing(const SystemEntry& system) {
   }
   set_links();
   set_caches();
+  set_mshrs();
   set_memory();
 }
 
@@ -535,6 +528,52 @@ void EventEngine::set_caches() {
     machine_error(description_, given.begin()->second.place,
                   fmt::format("{} has no table of blocks '{}'", system_, given.begin()->first),
                   suggestion(given.begin()->first, names));
+  }
+}
+
+void EventEngine::set_mshrs() {
+  std::vector<std::string> names;
+  for (Cache& cache : caches_) {
+    names.push_back(cache.table_name);
+    cache.mshrs = timing_.caches.at(cache.table_name).mshrs;
+    const std::size_t units = cache.extents.size() == 2 ? cache.extents[0] : 1;
+    cache.misses.resize(units);
+    cache.without_mshr.resize(units);
+  }
+  const Family& threads = families_[threads_family_];
+  std::vector<char> fetched(caches_.size(), 0);
+  std::vector<char> filled(caches_.size(), 0);
+  const auto set = [&](RuleInfo& r, const std::string& name, int& of, std::vector<char>& seen,
+                       SourcePlace place) {
+    if (name.empty()) return;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      machine_error(description_, place, fmt::format("'{}', which is no cache of {}", name, system_),
+                    suggestion(name, names));
+    }
+    const auto is_this = [&](int number) { return &rules_[static_cast<std::size_t>(number)] == &r; };
+    if (std::none_of(threads.rules.begin(), threads.rules.end(), is_this)) {
+      machine_error(description_, place,
+                    fmt::format("'{}' is not asked for by a thread, but by a message", r.name),
+                    "a message that waited at its queue's head for an MSHR would hold up those behind it");
+    }
+    const auto c = static_cast<std::size_t>(found - names.begin());
+    seen[c] = 1;
+    if (caches_[c].mshrs > 0) of = static_cast<int>(c);
+  };
+  for (RuleInfo& r : rules_) {
+    const auto timing = timing_.rules.find(r.name);
+    if (timing == timing_.rules.end()) continue;
+    set(r, timing->second.fetches, r.fetches, fetched, timing->second.place);
+    set(r, timing->second.fills, r.fills, filled, timing->second.place);
+  }
+  for (std::size_t c = 0; c < caches_.size(); ++c) {
+    if (caches_[c].mshrs == 0 || (fetched[c] != 0 && filled[c] != 0)) continue;
+    machine_error(
+        description_, timing_.caches.at(names[c]).place,
+        fmt::format("'{}' has MSHRs, and no rule {} it", names[c], fetched[c] == 0 ? "fetches for" : "fills"),
+        fmt::format("say fetches = \"{0}\" of what misses, and fills = \"{0}\" of what brings the block",
+                    names[c]));
   }
 }
 

@@ -232,6 +232,8 @@ CacheGeometry read_cache(Section& section, const MachineDescription& machine) {
     }
   }
   section.ask("banks");
+  if (section.has("mshrs")) cache.mshrs = static_cast<unsigned>(section.whole("mshrs", 1, 4096));
+  section.ask("mshrs");
   cache.bank_cycles = section.number("bank_cycles", 0.0625, longest, 1);
   cache.hashed_banks = section.choice("bank_index", index_names, 0) == 1;
   cache.sets = sets_of(section, cache.bytes, cache.ways, machine.block_bytes, machine);
@@ -263,6 +265,8 @@ RuleTiming read_rule(Section& section) {
   if (section.has("writes")) rule.write = section.bytes("writes");
   section.ask("reads");
   section.ask("writes");
+  rule.fetches = section.text("fetches", "");
+  rule.fills = section.text("fills", "");
   return rule;
 }
 

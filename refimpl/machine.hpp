@@ -50,6 +50,7 @@ struct CacheGeometry {
   unsigned banks = 0;      // 0: as many as it takes
   double bank_cycles = 1;  // that a look-up keeps its bank busy
   bool hashed_banks = false;
+  unsigned mshrs = 0;  // 0: as many as it takes, and none is shared
 };
 struct RuleTiming {
   SourcePlace place;
@@ -62,6 +63,8 @@ struct RuleTiming {
   std::map<std::string, ByteCount> sends;  // by link
   ByteCount read;                          // from memory, of each block that it accesses there
   ByteCount write;                         // likewise
+  std::string fetches;                     // the cache for which it sends for a block
+  std::string fills;                       // the cache for which the block has come
 };
 enum class MemoryKind : std::uint8_t {
   flat,  // channels transfer one request after the other, each after the same latency

@@ -76,10 +76,16 @@ std::string statistics_text(const Statistics& s, bool rules) {
   for (const Statistics::Cache& c : s.caches) {
     line(c.table, fmt::format("{} installed, {} replaced, {} dropped{}", c.installed, c.replaced, c.dropped,
                               c.stalled > 0 ? fmt::format(", {:.0f} cycles stalled", c.stalled) : ""));
-    if (c.installed > 0 && c.sets > 1) line("", fmt::format("{:.1f} of {} sets used", c.sets_used, c.sets));
+    if (c.replaced > 0 && c.sets_used < static_cast<double>(c.sets)) {
+      line("", fmt::format("{:.1f} of {} sets used", c.sets_used, c.sets));
+    }
     if (c.banks > 0) {
       line("", fmt::format("{} look-ups in {} banks, {:.1f} % in conflict, {:.0f} cycles waited", c.look_ups,
                            c.banks, share(c.conflicts, c.look_ups - c.conflicts), c.bank_waits));
+    }
+    if (c.mshrs > 0) {
+      line("", fmt::format("{} misses merged, {} stalled by {} MSHRs, {:.0f} cycles waited", c.merged,
+                           c.mshr_stalls, c.mshrs, c.mshr_waits));
     }
   }
   line("Invalidated", fmt::format("{} lines, by acquires and invalidations", s.lines_invalidated));
@@ -138,6 +144,12 @@ nlohmann::ordered_json statistics_json(const Statistics& s) {
                                     {"look_ups", c.look_ups},
                                     {"conflicts", c.conflicts},
                                     {"bank_waits", c.bank_waits}});
+    }
+    if (c.mshrs > 0) {
+      json["caches"].back().update({{"mshrs", c.mshrs},
+                                    {"merged", c.merged},
+                                    {"mshr_stalls", c.mshr_stalls},
+                                    {"mshr_waits", c.mshr_waits}});
     }
   }
   json["memory"] = {{"reads", s.memory.reads},           {"writes", s.memory.writes},
