@@ -201,10 +201,10 @@ TEST_CASE("Bytes: what is said is held against what rules write") {
   CHECK_THAT(
       error_of(changed(apu, section, "writes = \"mask + cpu.dirty\"", "writes = \"cpu.dirty\"")),
       Contains("'write reaches memory' changes 64 bytes of a block of memory, and says that it writes 0"));
-  CHECK_THAT(error_of(changed(apu, "[systems.quick-release.rules]", "writes = \"wl3.dirty + cpu.dirty\"",
-                              "writes = \"cpu.dirty\""),
-                      "quick-release"),
-             Contains("of a block of memory, and says that it writes 0"));
+  CHECK_THAT(
+      error_of(changed(apu, "\"S-FIFO3 dequeues a dirty block\"", "wl3.dirty + cpu.dirty", "cpu.dirty"),
+               "quick-release"),
+      Contains("of a block of memory, and says that it writes 0"));
 }
 
 TEST_CASE("Bytes: a copy of N bytes reads N and writes N at DRAM on every system") {
