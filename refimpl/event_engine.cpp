@@ -309,7 +309,7 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
       const std::uint32_t thread = thread_of(family, at);
       std::uint32_t block = timed::reads.message_block();
       if (block == timed::Reads::no_block) block = thread == nowhere ? 0 : block_of(thread);
-      family.parked[instance * 64 + rule].block = block;
+      family.looked_up[instance * 64 + rule] = block;
     }
   } else {
     scheduled_blocks_.insert(packed(event));
@@ -372,7 +372,7 @@ void EventEngine::take_or_wait(const timed::Event& event, RuleInfo& r) {
 bool EventEngine::look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth) {
   const Family& family = families_[event.family];
   const Parameters at{event.a, event.b};
-  const std::uint32_t block = family.listed ? family.parked[instance_of(family, at) * 64 + event.rule].block
+  const std::uint32_t block = family.listed ? family.looked_up[instance_of(family, at) * 64 + event.rule]
                               : family.extents.size() == 2 ? at.b
                                                            : at.a;
   for (; nth < r.looks_up.size(); ++nth) {

@@ -217,7 +217,6 @@ class EventEngine : public Simulator, private timed::Weigher {
   struct Parked {
     std::uint32_t epoch = 0;  // watchers from before the last parking are stale
     std::uint32_t offer = 0;  // the watch whose room it has been offered, or 0
-    std::uint32_t block = 0;  // that it looks up in caches with banks
   };
 
   // Bytes (bytes.hpp), with all names looked up but those of fields of messages not seen yet.
@@ -241,36 +240,37 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::vector<Term> terms;
   };
 
-  struct RuleInfo {
-    std::string name;
-    std::string unit_name;
-    Fairness fairness = Fairness::fair;
+  struct RuleInfo {  // what every firing looks at comes first
     int unit = 0;
     int cache = -1;  // that it makes room in
     Tick latency = 0;
     Tick occupancy = 0;
     bool carries = false;
-    std::size_t carried_kind = 0;
-    Sum carried;
-    std::vector<timed::Weight> weights;  // by level of links
-    std::vector<Sum> sends;              // likewise
-    Sum read;                            // from memory
-    Sum write;
-    std::vector<int> looks_up;  // caches with banks
-    int fetches = -1;           // a cache with MSHRs
-    int fills = -1;             // likewise
-    bool asks_memory = false;   // or may have a cache make room by what does
-    SourcePlace place;
+    bool asks_memory = false;  // or may have a cache make room by what does
     int hit = -1;
     int miss = -1;
+    int fetches = -1;  // a cache with MSHRs
+    int fills = -1;    // likewise
     std::uint64_t firings = 0;
     Tick waited = 0;
+    std::vector<int> looks_up;           // caches with banks
+    std::vector<timed::Weight> weights;  // by level of links
+    std::size_t carried_kind = 0;
+    Sum carried;
+    std::vector<Sum> sends;  // by level of links
+    Sum read;                // from memory
+    Sum write;
+    Fairness fairness = Fairness::fair;
+    std::string name;
+    std::string unit_name;
+    SourcePlace place;
   };
   // All rules with the same parameters.
   struct Family {
     std::vector<std::string_view> tags;
     std::vector<std::uint32_t> extents;
     bool listed = true;                       // its instances are; false where a parameter is a block
+    bool of_threads = false;                  // the first parameter is one
     std::size_t instances = 0;                // where they are listed
     timed::MainMemory::Port first_port = 0;   // of its instances; of all, where they are not listed
     std::vector<int> rules;                   // by number within the family: index into rules_
@@ -279,6 +279,7 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::vector<std::uint64_t> dirty;         // by instance: rules to look at
     std::vector<std::uint64_t> scheduled;     // by instance: rules known to be enabled
     std::vector<Parked> parked;               // by instance and rule
+    std::vector<std::uint32_t> looked_up;     // likewise: the block, where any rule takes turns of banks
     std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
   };
   struct Unit {
@@ -379,6 +380,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   void check_accesses(const SystemEntry& system);
   // In which caches a rule takes turns of banks.
   void set_look_ups(RuleInfo& r, const RuleAccesses& accesses) const;
+  void set_looked_up();
   void check_links(const RuleInfo& r, const RuleAccesses& accesses) const;
   void check_memory(const RuleInfo& r, const RuleAccesses& accesses) const;
   [[noreturn]] void bytes_error(const RuleInfo& r, const std::string& message, const std::string& hint) const;
@@ -479,7 +481,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   [[nodiscard]] unsigned marks_taken(const Term& term, std::uint32_t block) const;
   // The thread that a rule is over, or nowhere.
   static std::uint32_t thread_of(const Family& family, Parameters at) {
-    return !family.tags.empty() && family.tags.front() == ThreadTag::name ? at.a : nowhere;
+    return family.of_threads ? at.a : nowhere;
   }
 
   // Memory is accessed once for each block of which the firing has touched anything there.

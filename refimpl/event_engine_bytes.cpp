@@ -210,6 +210,7 @@ void EventEngine::check_accesses(const SystemEntry& system) {
       check_terms(r.write, queue.fields, true);
     }
   }
+  set_looked_up();
 }
 
 // The rule that makes room fires with the one that needs it.
@@ -222,6 +223,15 @@ void EventEngine::set_look_ups(RuleInfo& r, const RuleAccesses& accesses) const 
         std::any_of(accesses.looked_up.begin(), accesses.looked_up.end(),
                     [&](const std::string& table) { return short_name(table) == cache.table_name; });
     if (looks) r.looks_up.push_back(static_cast<int>(c));
+  }
+}
+
+void EventEngine::set_looked_up() {
+  for (Family& family : families_) {
+    const bool any = std::any_of(family.rules.begin(), family.rules.end(), [&](int number) {
+      return !rules_[static_cast<std::size_t>(number)].looks_up.empty();
+    });
+    if (any && family.listed) family.looked_up.assign(family.instances * 64, 0);
   }
 }
 
@@ -294,8 +304,11 @@ bool EventEngine::holds(const RuleInfo& r, const Term& term, const timed::Messag
   std::uint64_t value = 0;
   if (condition.condition == request_field().name) {
     if (thread == nowhere && message != nullptr) {
-      const std::size_t at = position_of(*message->names, std::string(ThreadTag::name));
-      if (at < message->names->size()) thread = message->fields[at];
+      if (term.of != message->names) {
+        term.of = message->names;
+        term.field = position_of(*message->names, std::string(ThreadTag::name));
+      }
+      if (term.field < message->names->size()) thread = message->fields[term.field];
     }
     if (thread == nowhere) bytes_error(r, "has neither a thread nor a message of one", "");
     if (term.values == 0) term.values = values_named(condition, r.place, request_field().values);

@@ -172,6 +172,7 @@ std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Eras
   }
   Family family;
   family.tags = std::move(tags);
+  family.of_threads = !family.tags.empty() && family.tags.front() == ThreadTag::name;
   for (const auto& parameter : parameters) {
     family.extents.push_back(static_cast<std::uint32_t>(parameter.extent));
     family.listed = family.listed && parameter.name != BlockTag::name;

@@ -248,6 +248,7 @@ struct Journal {
   bool wants_message = false;
   bool has_message = false;
   Message message;
+  Message sent;  // the one that is being weighed
 
   void write(Key key) {
     if (keys.empty() || keys.back() != key) keys.push_back(key);

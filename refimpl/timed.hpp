@@ -586,7 +586,7 @@ class Timed {
     void pop() {
       assert(count_ > 0);
       if (journal_->wants_message && !journal_->has_message) {
-        journal_->message = seen(at(0));
+        show(at(0), journal_->message);
         journal_->has_message = true;
       }
       tally(at(0), -1);
@@ -722,15 +722,20 @@ class Timed {
       }
       return masked;
     }
-    static timed::Message seen(const Row& row) {
+    static void show(const Row& row, timed::Message& message) {
       const auto fields = timed::outline_of(row);
-      return {&timed::field_names<Row>(), {fields.begin(), fields.end()}, masked_words(row)};
+      message.names = &timed::field_names<Row>();
+      message.fields.assign(fields.begin(), fields.end());
+      message.masked_words = masked_words(row);
     }
     [[nodiscard]] timed::Bytes weight(const Row& row) const {
       if (journal_->weights == nullptr) return {};
       const timed::Weight& w = journal_->weights[link_->level];
       const unsigned masked = masked_words(row);
-      if (!w.plain || (masked > 0 && !w.masked)) return journal_->weigher->weigh(link_->level, seen(row));
+      if (!w.plain || (masked > 0 && !w.masked)) {
+        show(row, journal_->sent);
+        return journal_->weigher->weigh(link_->level, journal_->sent);
+      }
       return {w.fixed.header, w.fixed.data + masked * timed::word_bytes};
     }
     static std::size_t kind_of(const Row& row) {
