@@ -35,8 +35,8 @@ class Engine final : public EventEngine {
     machine_.is_host.member = seats_.is_host;
     set_sizes();
     k_.bind(state_, binder_);
-    describe_rules();
-    set_up();
+    describe_rules(static_cast<int>(entry.variants.size()));
+    set_up(entry);
     fill_memory();
     begin();
   }
@@ -89,7 +89,12 @@ class Engine final : public EventEngine {
       cases.at(next++) = engine.add_case(rule);
     }
   };
-  void describe_rules() {
+  void describe_rules(int variants) {
+    for (int v = 0; v < variants; ++v) {
+      RuleList<K, typename Memory::State> rules(k_);
+      rules.keep(Memory{k_, machine_, 0, v}).rules(rules);
+      for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
+    }
     RuleList<K, typename Memory::State> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
     listed_.part(of_memory, &State::memory);
@@ -125,6 +130,9 @@ class Engine final : public EventEngine {
   [[nodiscard]] ThreadStatus status_of(std::uint32_t thread) const override {
     const auto& port = state_.memory.port.row(thread);
     return {port.ended.v, state_.context.row(thread).failed.v, port.pending.v, port.request.operation.v};
+  }
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t thread) const override {
+    return state_.memory.port.row(thread).request.block.v;
   }
   [[nodiscard]] bool drained() const override { return memory().drained(state_.memory).v; }
 

@@ -14,6 +14,7 @@ namespace lockstep {
 SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64_t limit) {
   const std::uint64_t until = limit > ~std::uint64_t{0} - firings_ ? ~std::uint64_t{0} : firings_ + limit;
   std::uint64_t next_check = firings_ + 4096;
+  journal_.looks.clear();  // of whoever has looked at memory between runs
   while (!wheel_.empty()) {
     const timed::Event event = wheel_.pop();
     journal_.now = wheel_.now();
@@ -21,6 +22,8 @@ SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64
       serve(event.a);
     } else if (event.family == timed::Event::memory) {
       advance_memory(event.a);
+    } else if (event.family == timed::Event::bank) {
+      serve_bank(event.a);
     } else {
       attempt(event);
     }
@@ -98,6 +101,11 @@ bool EventEngine::fire_family(std::uint16_t f, Parameters at, std::uint16_t rule
   const RuleOf& value = *families_[f].listed_rules[rule];
   const std::array members{at.a, at.b};
   if (!may_fire(f, at, rule, [&] { return value.guard(state_of_rules_, members.data()); })) return false;
+  const RuleInfo& r = rules_[static_cast<std::size_t>(families_[f].rules[rule])];
+  firing_ = &r;
+  firing_family_ = &families_[f];
+  firing_at_ = at;
+  journal_.weights = r.weights.data();
   value.action(state_of_rules_, members.data());
   return true;
 }
@@ -295,7 +303,14 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   const RuleInfo& r = info(family, rule, at.a);
   const timed::Event event{f, rule, at.a, at.b};
   if (family.listed) {
-    family.scheduled[instance_of(family, at)] |= std::uint64_t{1} << rule;
+    const std::size_t instance = instance_of(family, at);
+    family.scheduled[instance] |= std::uint64_t{1} << rule;
+    if (!r.looks_up.empty()) {
+      const std::uint32_t thread = thread_of(family, at);
+      std::uint32_t block = timed::reads.message_block();
+      if (block == timed::Reads::no_block) block = thread == nowhere ? 0 : block_of(thread);
+      family.looked_up[instance * 64 + rule] = block;
+    }
   } else {
     scheduled_blocks_.insert(packed(event));
   }
@@ -319,7 +334,8 @@ timed::Tick EventEngine::news_arrives(const Family& family, const RuleInfo& r, P
   Path& path = paths_[static_cast<std::size_t>(from)][static_cast<std::size_t>(r.unit)];
   if (path.links.empty()) return leaves;
   const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
-  return path.links[place(family, kind.per, at)].send(leaves, r.carried_bytes, r.carried_kind);
+  const timed::Bytes bytes = total(r, r.carried, nullptr, thread_of(family, at), 0);
+  return path.links[place(family, kind.per, at)].send(leaves, bytes, r.carried_kind);
 }
 
 void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered) {
@@ -335,12 +351,16 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
 
 void EventEngine::attempt(const timed::Event& event) {
   const Family& family = families_[event.family];
-  const Parameters at{event.a, event.b};
   RuleInfo& r = info(family, event.rule, event.a);
-  const std::size_t u = unit_of(family, r, at);
+  if (!r.looks_up.empty() && !look_up(event, r, 0)) return;
+  take_or_wait(event, r);
+}
+
+void EventEngine::take_or_wait(const timed::Event& event, RuleInfo& r) {
+  const std::size_t u = unit_of(families_[event.family], r, {event.a, event.b});
   Unit& unit = units_[u];
   if (r.occupancy == 0) {
-    fire(event, r);
+    if (r.fetches < 0 || may_fetch(event, r)) fire(event, r);
   } else if (unit.free_at > journal_.now || !unit.queue.empty() || unit.stalls > 0) {
     unit.queue.emplace_back(event, journal_.now);
     call_service(u);
@@ -349,8 +369,106 @@ void EventEngine::attempt(const timed::Event& event) {
   }
 }
 
+bool EventEngine::look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth) {
+  const Family& family = families_[event.family];
+  const Parameters at{event.a, event.b};
+  const std::uint32_t block = family.listed ? family.looked_up[instance_of(family, at) * 64 + event.rule]
+                              : family.extents.size() == 2 ? at.b
+                                                           : at.a;
+  for (; nth < r.looks_up.size(); ++nth) {
+    const auto c = static_cast<std::size_t>(r.looks_up[nth]);
+    Cache& cache = caches_[c];
+    const std::size_t unit = cache.extents.size() == 2
+                                 ? place(family, unit_kinds_[static_cast<std::size_t>(cache.unit)].per, at)
+                                 : 0;
+    if (cache.extents.size() == 2 && unit >= cache.extents[0]) continue;  // of a host
+    const std::size_t number =
+        cache.first_bank + unit * cache.bank_index.count() + cache.bank_index.member(block);
+    Bank& bank = banks_[number];
+    ++cache.look_ups;
+    if (bank.free_at > journal_.now || !bank.queue.empty()) {
+      ++cache.conflicts;
+      bank.queue.push_back({event, nth, journal_.now});
+      if (!std::exchange(bank.service_due, true)) {
+        wheel_.push(std::max(bank.free_at, journal_.now),
+                    {timed::Event::bank, 0, static_cast<std::uint32_t>(number), 0});
+      }
+      return false;
+    }
+    bank.free_at = journal_.now + cache.bank_turn;
+  }
+  return true;
+}
+
+void EventEngine::serve_bank(std::size_t number) {
+  Bank& bank = banks_[number];
+  const Bank::LookUp next = bank.queue.front();
+  bank.queue.pop_front();
+  Cache& cache = caches_[bank.cache];
+  cache.waited += journal_.now - next.since;
+  bank.free_at = journal_.now + cache.bank_turn;
+  bank.service_due = !bank.queue.empty();
+  if (bank.service_due)
+    wheel_.push(bank.free_at, {timed::Event::bank, 0, static_cast<std::uint32_t>(number), 0});
+  RuleInfo& r = info(families_[next.event.family], next.event.rule, next.event.a);
+  if (look_up(next.event, r, next.nth + 1)) take_or_wait(next.event, r);
+}
+
+std::size_t EventEngine::unit_within(const Cache& cache, const timed::Event& event) const {
+  if (cache.extents.size() < 2) return 0;
+  return place(families_[event.family], unit_kinds_[static_cast<std::size_t>(cache.unit)].per,
+               {event.a, event.b});
+}
+
+bool EventEngine::may_fetch(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+  const std::size_t unit = unit_within(cache, event);
+  const std::uint32_t block = block_of(event.a);
+  for (Miss& miss : cache.misses[unit]) {
+    if (miss.block != block) continue;
+    ++cache.merged;
+    miss.others.push_back({event, journal_.now});
+    offer_mshr(cache, unit);
+    return false;
+  }
+  if (cache.misses[unit].size() < cache.mshrs) return true;
+  ++cache.mshr_stalls;
+  cache.without_mshr[unit].push_back({event, journal_.now});
+  return false;
+}
+
+void EventEngine::begin_miss(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+  cache.misses[unit_within(cache, event)].push_back({block_of(event.a), event.a, {}});
+}
+
+void EventEngine::end_miss(const timed::Event& event, const RuleInfo& r) {
+  Cache& cache = caches_[static_cast<std::size_t>(r.fills)];
+  const std::size_t unit = unit_within(cache, event);
+  auto& misses = cache.misses[unit];
+  const auto found =
+      std::find_if(misses.begin(), misses.end(), [&](const Miss& m) { return m.thread == event.a; });
+  if (found == misses.end()) return;
+  for (const Held& held : found->others) try_again(cache, held);
+  misses.erase(found);
+  offer_mshr(cache, unit);
+}
+
+void EventEngine::offer_mshr(Cache& cache, std::size_t unit) {
+  auto& waiting = cache.without_mshr[unit];
+  if (waiting.empty() || cache.misses[unit].size() >= cache.mshrs) return;
+  try_again(cache, waiting.front());
+  waiting.pop_front();
+}
+
+void EventEngine::try_again(Cache& cache, const Held& held) {
+  cache.mshr_waited += journal_.now - held.since;
+  wheel_.push(journal_.now, held.event);
+}
+
 bool EventEngine::take_turn(Unit& unit, const timed::Event& event, RuleInfo& r) {
-  if (r.sends && !may_send(event)) return false;
+  if (r.fetches >= 0 && !may_fetch(event, r)) return false;
+  if (r.asks_memory && !may_send(event)) return false;
   const Tick occupancy = r.occupancy;
   if (!fire(event, r)) return false;
   unit.free_at = std::max(unit.free_at, journal_.now) + occupancy;
@@ -401,6 +519,10 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     scheduled_blocks_.erase(packed(event));
   }
   if (!fire_family(event.family, at, event.rule)) {
+    if (r.fetches >= 0) {
+      Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
+      offer_mshr(cache, unit_within(cache, event));
+    }
     if (!passed_on_.empty()) consider_woken();
     return false;
   }
@@ -411,6 +533,8 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     dirty_blocks_.push_back(event);
   }
   fired(r);
+  if (r.fetches >= 0) begin_miss(event, r);
+  if (r.fills >= 0) end_miss(event, r);
   if (event.rule >= first_case) note_operation(event.a);
   port_ = port_of(family, at);
   settle(r);
@@ -443,8 +567,7 @@ void EventEngine::settle(const RuleInfo& r) {
     OfTable& use = of_table_[static_cast<std::size_t>(table->number)];
     const std::uint32_t* const at = table->coordinates(slot);
     if (use.cache >= 0 && change != timed::TableBase::Change::none) line_changed(use, slot, at, change, r);
-    if (use.is_memory && r.memory != MemoryUse::none)
-      access_memory(r, at[use.block_place], table->accesses(slot));
+    if (use.is_memory) note_memory(at[use.block_place], table->changed_words(slot));
     for (const auto& [family, rules] : use.candidates) {
       for (std::uint64_t rest = rules; rest != 0; rest &= rest - 1) {
         dirty_blocks_.push_back({family, static_cast<std::uint16_t>(std::countr_zero(rest)), at[0],
@@ -452,30 +575,53 @@ void EventEngine::settle(const RuleInfo& r) {
       }
     }
   }
+  for (const timed::Journal::Look& look : journal_.looks) note_memory(look.block, 0);
+  if (!touched_.empty()) access_memory(r);
   for (std::size_t i = 0; i < journal_.keys.size(); ++i) wake(journal_.keys[i]);
   wake_watch(watch_of_[timed::any_key]);
   journal_.clear();
 }
 
-void EventEngine::access_memory(const RuleInfo& r, std::uint32_t block, unsigned accesses) {
-  if (r.memory != MemoryUse::write) read_memory(block);
-  // Words are written one by one, each an access to the row.
-  const unsigned words = r.memory == MemoryUse::read_write ? 1 : accesses;
-  if (r.memory != MemoryUse::read) {
-    main_memory_.write(journal_.now, port_, block,
-                       std::min(description_.block_bytes, words * timed::word_bytes));
+void EventEngine::note_memory(std::uint32_t block, unsigned changed_words) {
+  for (Touched& t : touched_) {
+    if (t.block != block) continue;
+    t.changed_words += changed_words;
+    return;
   }
+  touched_.push_back({block, changed_words});
+}
+
+void EventEngine::access_memory(const RuleInfo& r) {
+  const timed::Message* const message = journal_.has_message ? &journal_.message : nullptr;
+  const std::uint32_t thread = thread_of(*firing_family_, firing_at_);
+  for (const Touched& t : touched_) {
+    if (!r.read.said && !r.write.said) {
+      bytes_error(r, "accesses memory, and says no bytes", "say reads = ... or writes = ... of it");
+    }
+    const unsigned most = description_.block_bytes;
+    const unsigned read = std::min(most, total(r, r.read, message, thread, t.block).data);
+    const unsigned written = std::min(most, total(r, r.write, message, thread, t.block).data);
+    if (written < t.changed_words * timed::word_bytes) {
+      bytes_error(r,
+                  fmt::format("changes {} bytes of a block of memory, and says that it writes {}",
+                              t.changed_words * timed::word_bytes, written),
+                  "say writes = ... of it");
+    }
+    if (read > 0) read_memory(t.block, read);
+    if (written > 0) main_memory_.write(journal_.now, port_, t.block, written);
+  }
+  touched_.clear();
   call_memory();
 }
 
-void EventEngine::read_memory(std::uint32_t block) {
+void EventEngine::read_memory(std::uint32_t block, unsigned bytes) {
   // A replacement's own read is not what the firing that caused it waits for.
   if (replacing_) {
-    main_memory_.read(journal_.now, port_, block, timed::MainMemory::nobody);
+    main_memory_.read(journal_.now, port_, block, bytes, timed::MainMemory::nobody);
     return;
   }
   const timed::MainMemory::Token token = cause_wait_ != no_wait ? cause_wait_ : free_wait();
-  const Tick there = main_memory_.read(journal_.now, port_, block, token);
+  const Tick there = main_memory_.read(journal_.now, port_, block, bytes, token);
   if (there == timed::MainMemory::later) {
     if (cause_wait_ == no_wait) free_waits_.pop_back();
     cause_wait_ = token;
@@ -561,6 +707,7 @@ void EventEngine::line_changed(const OfTable& use, std::uint32_t slot, const std
   auto& lines = cache.lines[set];
   if (change == timed::TableBase::Change::inserted) {
     ++cache.installed;
+    cache.used[set] = 1;
     lines.push_back(slot);
     if (lines.size() > cache.ways) overfull_.push_back({use.cache, set});
     return;
@@ -644,6 +791,18 @@ void EventEngine::end_stall(Cache& cache, std::size_t set) {
 // ---- what was counted
 // ---------------------------------------------------------------------------------------
 
+double EventEngine::sets_used(const Cache& cache) {
+  std::size_t used = 0;
+  std::size_t units = 0;
+  for (std::size_t first = 0; first < cache.used.size(); first += cache.sets) {
+    const auto begin = cache.used.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto count = std::count(begin, begin + static_cast<std::ptrdiff_t>(cache.sets), 1);
+    used += static_cast<std::size_t>(count);
+    units += count > 0 ? 1 : 0;
+  }
+  return units == 0 ? 0 : static_cast<double>(used) / static_cast<double>(units);
+}
+
 Statistics EventEngine::statistics() const {
   const auto cycles = [](Tick t) {
     return static_cast<double>(t) / static_cast<double>(timed::ticks_per_cycle);
@@ -657,7 +816,18 @@ Statistics EventEngine::statistics() const {
   s.lines_invalidated = lines_invalidated_;
   for (std::size_t i = 0; i < level_names_.size(); ++i) s.levels[level_names_[i]] = levels_[i];
   for (const Cache& c : caches_) {
-    s.caches.push_back({c.table_name, c.installed, c.replaced, c.dropped, cycles(c.stalled)});
+    Statistics::Cache one{c.table_name, c.installed, c.replaced, c.dropped, cycles(c.stalled)};
+    one.sets = c.sets;
+    one.sets_used = sets_used(c);
+    one.banks = c.bank_turn == 0 ? 0 : c.bank_index.count();
+    one.look_ups = c.look_ups;
+    one.conflicts = c.conflicts;
+    one.bank_waits = cycles(c.waited);
+    one.mshrs = c.mshrs;
+    one.merged = c.merged;
+    one.mshr_stalls = c.mshr_stalls;
+    one.mshr_waits = cycles(c.mshr_waited);
+    s.caches.push_back(std::move(one));
   }
   for (const auto& [queue, traffic, first] : link_levels_) {
     Tick full = 0;
@@ -668,7 +838,7 @@ Statistics EventEngine::statistics() const {
       s.messages.push_back(
           {queue->name.substr(queue->name.rfind('.') + 1),
            kind < queue->kind_names.size() ? std::string(queue->kind_names[kind]) : "message",
-           traffic[kind].messages, traffic[kind].bytes});
+           traffic[kind].messages, traffic[kind].header_bytes, traffic[kind].data_bytes});
     }
   }
   for (const auto& row : paths_) {
@@ -676,7 +846,9 @@ Statistics EventEngine::statistics() const {
       if (!path.traffic) continue;
       for (std::size_t kind = 0; kind < path.traffic->size(); ++kind) {
         const auto& t = (*path.traffic)[kind];
-        if (t.messages > 0) s.messages.push_back({path.name, carried_kinds_[kind], t.messages, t.bytes});
+        if (t.messages > 0) {
+          s.messages.push_back({path.name, carried_kinds_[kind], t.messages, t.header_bytes, t.data_bytes});
+        }
       }
     }
   }

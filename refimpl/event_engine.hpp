@@ -22,12 +22,14 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "checker/systems/registry.hpp"
+#include "refimpl/accesses.hpp"
 #include "refimpl/main_memory.hpp"
 #include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
@@ -37,7 +39,7 @@
 
 namespace lockstep {
 
-class EventEngine : public Simulator {
+class EventEngine : public Simulator, private timed::Weigher {
  public:
   SimulationEnd run(const std::atomic<bool>* interrupted, std::uint64_t limit) override;
   [[nodiscard]] Statistics statistics() const override;
@@ -92,6 +94,8 @@ class EventEngine : public Simulator {
   // Where a thread is in its code, and what it does there.
   [[nodiscard]] virtual std::size_t place_of(std::uint32_t thread) const = 0;
   [[nodiscard]] virtual ThreadStatus status_of(std::uint32_t thread) const = 0;
+  // The block that a thread's request names.
+  [[nodiscard]] virtual std::uint32_t block_of(std::uint32_t thread) const = 0;
   // Judges those rules of a thread's instruction that the mask names, where the thread is. Returns one more
   // than the last of all rules that the instruction has.
   virtual std::uint16_t consider_cases(Parameters at, std::uint64_t mask) = 0;
@@ -116,7 +120,7 @@ class EventEngine : public Simulator {
   }
   int add_case(const Rule& rule);
   // Gives everything its place and its time.
-  void set_up();
+  void set_up(const SystemEntry& system);
   // What was written so far is how memory is to begin.
   void begin();
 
@@ -180,6 +184,7 @@ class EventEngine : public Simulator {
   int work_groups_ = 1;
   Seats seats_;
   std::uint16_t threads_family_ = 0;
+  std::set<std::string> rules_of_variants_;  // whose rules a machine file may time, whichever runs
   timed::Journal journal_;
   timed::Binder binder_{journal_};
 
@@ -214,29 +219,58 @@ class EventEngine : public Simulator {
     std::uint32_t offer = 0;  // the watch whose room it has been offered, or 0
   };
 
-  struct RuleInfo {
-    std::string name;
-    std::string unit_name;
-    Fairness fairness = Fairness::fair;
+  // Bytes (bytes.hpp), with all names looked up but those of fields of messages not seen yet.
+  struct Term {
+    bool is_header = false;
+    int bytes = 0;  // for each of what is counted; negative where they are subtracted
+    ByteTerm::Kind counts = ByteTerm::Kind::word;  // once, or for each that a mask names, or for each mark
+    timed::TableBase* table = nullptr;             // of marks
+    std::size_t block_place = 0;                   // among its indices
+    std::size_t first_field = 0;
+    std::size_t fields = 0;
+    const ByteTerm* condition = nullptr;  // if it has one
+    // Where the condition's field is in messages of one sort, and the values that are meant, as bits.
+    mutable const timed::FieldNames* of = nullptr;
+    mutable std::size_t field = 0;
+    mutable std::uint64_t values = 0;
+  };
+  struct Sum {
+    bool said = false;
+    SourcePlace place;
+    std::vector<Term> terms;
+  };
+
+  struct RuleInfo {  // what every firing looks at comes first
     int unit = 0;
     int cache = -1;  // that it makes room in
     Tick latency = 0;
     Tick occupancy = 0;
     bool carries = false;
-    std::size_t carried_kind = 0;
-    unsigned carried_bytes = 0;
-    MemoryUse memory = MemoryUse::none;
-    bool sends = false;  // to memory, or may have a cache make room by what does
+    bool asks_memory = false;  // or may have a cache make room by what does
     int hit = -1;
     int miss = -1;
+    int fetches = -1;  // a cache with MSHRs
+    int fills = -1;    // likewise
     std::uint64_t firings = 0;
     Tick waited = 0;
+    std::vector<int> looks_up;           // caches with banks
+    std::vector<timed::Weight> weights;  // by level of links
+    std::size_t carried_kind = 0;
+    Sum carried;
+    std::vector<Sum> sends;  // by level of links
+    Sum read;                // from memory
+    Sum write;
+    Fairness fairness = Fairness::fair;
+    std::string name;
+    std::string unit_name;
+    SourcePlace place;
   };
   // All rules with the same parameters.
   struct Family {
     std::vector<std::string_view> tags;
     std::vector<std::uint32_t> extents;
     bool listed = true;                       // its instances are; false where a parameter is a block
+    bool of_threads = false;                  // the first parameter is one
     std::size_t instances = 0;                // where they are listed
     timed::MainMemory::Port first_port = 0;   // of its instances; of all, where they are not listed
     std::vector<int> rules;                   // by number within the family: index into rules_
@@ -245,6 +279,7 @@ class EventEngine : public Simulator {
     std::vector<std::uint64_t> dirty;         // by instance: rules to look at
     std::vector<std::uint64_t> scheduled;     // by instance: rules known to be enabled
     std::vector<Parked> parked;               // by instance and rule
+    std::vector<std::uint32_t> looked_up;     // likewise: the block, where any rule takes turns of banks
     std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
   };
   struct Unit {
@@ -260,6 +295,16 @@ class EventEngine : public Simulator {
     std::size_t first = 0;  // index into units_
     std::size_t count = 1;
   };
+  struct Held {
+    timed::Event event;
+    Tick since;
+  };
+  // A block that is being fetched for a thread, and who else wants it.
+  struct Miss {
+    std::uint32_t block;
+    std::uint32_t thread;
+    std::vector<Held> others;
+  };
   struct Cache {
     std::string table_name;
     int unit = -1;
@@ -274,10 +319,35 @@ class EventEngine : public Simulator {
     std::vector<std::uint32_t> extents;
     std::vector<std::vector<std::uint32_t>> lines;  // by unit and set: slots of the table
     std::vector<Tick> stalled_since;                // by unit and set; 0: not stalled
+    std::vector<char> used;                         // by unit and set: whether it has ever held a line
+    std::size_t mshrs = 0;                          // 0: as many as it takes, and none is shared
+    std::vector<std::vector<Miss>> misses;          // by unit
+    std::vector<std::deque<Held>> without_mshr;     // by unit: who waits for one
+    std::uint64_t merged = 0;
+    std::uint64_t mshr_stalls = 0;
+    Tick mshr_waited = 0;
+    timed::Interleave bank_index;  // of blocks over banks
+    std::size_t first_bank = 0;    // index into banks_, by unit and bank
+    Tick bank_turn = 0;            // 0: no banks
+    std::uint64_t look_ups = 0;    // in banks
+    std::uint64_t conflicts = 0;   // of those, how many had to wait
+    Tick waited = 0;
     std::uint64_t installed = 0;
     std::uint64_t replaced = 0;
     std::uint64_t dropped = 0;
     Tick stalled = 0;
+  };
+  // A bank of a cache performs one look-up after the other.
+  struct Bank {
+    struct LookUp {
+      timed::Event event;
+      std::size_t nth;  // of the caches that the rule looks up
+      Tick since;
+    };
+    std::size_t cache = 0;
+    Tick free_at = 0;
+    bool service_due = false;
+    std::deque<LookUp> queue;
   };
   struct OfTable {  // what the engine does with a sparse table
     int cache = -1;
@@ -298,7 +368,22 @@ class EventEngine : public Simulator {
   void set_places(Family& family);
   void set_links();
   void set_caches();
+  void set_mshrs();
   void set_memory();
+  // Bytes, and whether they fit what the rules do; in a file of their own.
+  void set_bytes();
+  void set_sends(RuleInfo& r, const RuleTiming& timing);
+  [[nodiscard]] Sum sum_of(const ByteCount& count) const;
+  void find_marks(const ByteTerm& term, SourcePlace place, Term& out) const;
+  // Only data of messages that are at hand can be counted, and only their fields asked for.
+  void check_terms(const Sum& sum, const timed::FieldNames* message, bool marks) const;
+  void check_accesses(const SystemEntry& system);
+  // In which caches a rule takes turns of banks.
+  void set_look_ups(RuleInfo& r, const RuleAccesses& accesses) const;
+  void set_looked_up();
+  void check_links(const RuleInfo& r, const RuleAccesses& accesses) const;
+  void check_memory(const RuleInfo& r, const RuleAccesses& accesses) const;
+  [[noreturn]] void bytes_error(const RuleInfo& r, const std::string& message, const std::string& hint) const;
   // A row of a table over the parameters of a family belongs to that instance.
   void set_owners();
 
@@ -354,6 +439,20 @@ class EventEngine : public Simulator {
 
   // An instance is due: it takes its turn, or waits for one.
   void attempt(const timed::Event& event);
+  // Takes a turn of the block's bank in each cache that the rule looks up, from the nth on. Returns false
+  // where it has to wait for one.
+  bool look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth);
+  void serve_bank(std::size_t number);
+  // Whoever misses a block that is being fetched, or finds all MSHRs taken, is held until it is there, or one
+  // of them is free, and then looks again.
+  [[gnu::noinline]] bool may_fetch(const timed::Event& event, const RuleInfo& r);
+  void begin_miss(const timed::Event& event, const RuleInfo& r);
+  void end_miss(const timed::Event& event, const RuleInfo& r);
+  // To the first of those who wait for one, unless all are taken. Whoever makes no use of it offers it again.
+  void offer_mshr(Cache& cache, std::size_t unit);
+  void try_again(Cache& cache, const Held& held);
+  [[nodiscard]] std::size_t unit_within(const Cache& cache, const timed::Event& event) const;
+  void take_or_wait(const timed::Event& event, RuleInfo& r);
   // Returns whether the turn was used.
   bool take_turn(Unit& unit, const timed::Event& event, RuleInfo& r);
   // An instance whose port is taken tries again when it is free.
@@ -369,8 +468,26 @@ class EventEngine : public Simulator {
   // Brings caches, memory and the list of who may be concerned up to date with what a firing wrote.
   void settle(const RuleInfo& r);
 
-  void access_memory(const RuleInfo& r, std::uint32_t block, unsigned accesses);
-  void read_memory(std::uint32_t block);
+  // Of a message that the firing rule sends.
+  timed::Bytes weigh(std::size_t level, const timed::Message& message) override;
+  // What a sum comes to for a message, a thread and a block of memory; of each what there is.
+  [[nodiscard]] timed::Bytes total(const RuleInfo& r, const Sum& sum, const timed::Message* message,
+                                   std::uint32_t thread, std::uint32_t block) const;
+  [[nodiscard]] bool holds(const RuleInfo& r, const Term& term, const timed::Message* message,
+                           std::uint32_t thread) const;
+  void find_field(const RuleInfo& r, const Term& term, const timed::FieldNames& names) const;
+  [[nodiscard]] std::uint64_t values_named(const ByteTerm& condition, SourcePlace place,
+                                           const std::vector<std::string_view>& names) const;
+  [[nodiscard]] unsigned marks_taken(const Term& term, std::uint32_t block) const;
+  // The thread that a rule is over, or nowhere.
+  static std::uint32_t thread_of(const Family& family, Parameters at) {
+    return family.of_threads ? at.a : nowhere;
+  }
+
+  // Memory is accessed once for each block of which the firing has touched anything there.
+  void note_memory(std::uint32_t block, unsigned changed_words);
+  void access_memory(const RuleInfo& r);
+  void read_memory(std::uint32_t block, unsigned bytes);
   // One that nothing is waited for with; it stays free until something is.
   std::uint32_t free_wait();
   void call_memory();
@@ -387,6 +504,8 @@ class EventEngine : public Simulator {
   void line_changed(const OfTable& use, std::uint32_t slot, const std::uint32_t* at,
                     timed::TableBase::Change change, const RuleInfo& r);
 
+  // Of a unit that has used any, on average.
+  static double sets_used(const Cache& cache);
   // Fires the replacement of the first victim that may go, in the policy's order, until the set fits.
   void make_room(int c, std::size_t set);
   // A replacement's own memory access is not what the firing that caused it waits for.
@@ -434,6 +553,7 @@ class EventEngine : public Simulator {
   };
   std::deque<LinkLevel> link_levels_;
   std::vector<Cache> caches_;
+  std::vector<Bank> banks_;
   std::vector<OfTable> of_table_;
   std::vector<std::string> level_names_;
   std::vector<Statistics::Level> levels_;
@@ -457,6 +577,16 @@ class EventEngine : public Simulator {
   std::vector<std::pair<int, std::size_t>> overfull_;
   std::vector<std::uint32_t> victims_;
   std::vector<timed::Event>* probing_ = nullptr;
+
+  // The rule that is firing, and with which parameters.
+  const RuleInfo* firing_ = nullptr;
+  const Family* firing_family_ = nullptr;
+  Parameters firing_at_;
+  struct Touched {
+    std::uint32_t block;
+    unsigned changed_words;
+  };
+  std::vector<Touched> touched_;  // blocks of memory, by the firing that is being settled
 
   timed::Wheel wheel_;
   int cause_unit_ = -1;                 // of the firing whose consequences are being looked at

@@ -23,8 +23,10 @@ EventEngine::EventEngine(const Workload& workload, const MachineDescription& mac
   place_threads();
 }
 
-void EventEngine::set_up() {
+void EventEngine::set_up(const SystemEntry& system) {
   set_timing();
+  set_bytes();
+  check_accesses(system);
   own_.assign(binder_.next, 0);
   owners_.resize(binder_.next);
   watch_of_.assign(binder_.next, 0);
@@ -37,6 +39,11 @@ void EventEngine::begin() {
   for (std::size_t i = 0; i < journal_.rows.size(); ++i)
     journal_.rows[i].table->settle(journal_.rows[i].slot);
   journal_.clear();
+  // From now on what is done to memory counts.
+  for (const timed::TableInfo& table : binder_.tables) {
+    if (table.sparse)
+      table.table->is_memory = of_table_[static_cast<std::size_t>(table.table->number)].is_memory;
+  }
   issued_.assign(threads_count(), 0);
   start();
 }
@@ -165,6 +172,7 @@ std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Eras
   }
   Family family;
   family.tags = std::move(tags);
+  family.of_threads = !family.tags.empty() && family.tags.front() == ThreadTag::name;
   for (const auto& parameter : parameters) {
     family.extents.push_back(static_cast<std::uint32_t>(parameter.extent));
     family.listed = family.listed && parameter.name != BlockTag::name;
@@ -334,12 +342,11 @@ void EventEngine::set_timing() {
     };
     r.latency = cycles(timing.latency);
     r.occupancy = cycles(timing.occupancy / unit->per_cycle);
-    r.memory = timing.memory;
+    r.place = timing.place;
     r.hit = level(timing.hit);
     r.miss = level(timing.miss);
     if (!timing.carries.empty()) {
       r.carries = true;
-      r.carried_bytes = timing.bytes;
       const auto known = std::find(carried_kinds_.begin(), carried_kinds_.end(), timing.carries);
       r.carried_kind = static_cast<std::size_t>(known - carried_kinds_.begin());
       if (known == carried_kinds_.end()) carried_kinds_.push_back(timing.carries);
@@ -351,6 +358,7 @@ void EventEngine::set_timing() {
     given.erase(name);
   }
   for (const std::string& name : names) given.erase(name);
+  for (const std::string& name : rules_of_variants_) given.erase(name);
   if (!given.empty()) {
     machine_error(description_, given.begin()->second.place,
                   fmt::format("{} has no rule '{}'", system_, given.begin()->first),
@@ -376,6 +384,7 @@ void EventEngine::set_timing() {
   }
   set_links();
   set_caches();
+  set_mshrs();
   set_memory();
 }
 
@@ -447,7 +456,7 @@ void EventEngine::set_links() {
     link.latency = static_cast<Tick>(found->second.latency * static_cast<double>(timed::ticks_per_cycle));
     link.ticks_per_byte_256 = static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) /
                                                 found->second.bytes_per_cycle);
-    link.header_bytes = found->second.header_bytes;
+    link.level = link_levels_.size() - 1;
     link.by_kind = &link_levels_.back().traffic;
     for (timed::Link** place : queue.places) {
       links_.push_back(link);
@@ -503,6 +512,15 @@ void EventEngine::set_caches() {
     const std::size_t units = cache.extents.size() == 2 ? cache.extents[0] : 1;
     cache.lines.resize(units * cache.sets);
     cache.stalled_since.assign(units * cache.sets, 0);
+    cache.used.assign(units * cache.sets, 0);
+    if (geometry.banks > 0) {
+      cache.bank_index = timed::Interleave(geometry.banks, geometry.hashed_banks);
+      cache.bank_turn =
+          static_cast<Tick>(geometry.bank_cycles * static_cast<double>(timed::ticks_per_cycle) + 0.5);
+      cache.first_bank = banks_.size();
+      banks_.resize(banks_.size() + units * geometry.banks);
+      for (std::size_t b = cache.first_bank; b < banks_.size(); ++b) banks_[b].cache = caches_.size();
+    }
     of_table_[static_cast<std::size_t>(table.table->number)].cache = static_cast<int>(caches_.size());
     caches_.push_back(std::move(cache));
     given.erase(found);
@@ -511,6 +529,52 @@ void EventEngine::set_caches() {
     machine_error(description_, given.begin()->second.place,
                   fmt::format("{} has no table of blocks '{}'", system_, given.begin()->first),
                   suggestion(given.begin()->first, names));
+  }
+}
+
+void EventEngine::set_mshrs() {
+  std::vector<std::string> names;
+  for (Cache& cache : caches_) {
+    names.push_back(cache.table_name);
+    cache.mshrs = timing_.caches.at(cache.table_name).mshrs;
+    const std::size_t units = cache.extents.size() == 2 ? cache.extents[0] : 1;
+    cache.misses.resize(units);
+    cache.without_mshr.resize(units);
+  }
+  const Family& threads = families_[threads_family_];
+  std::vector<char> fetched(caches_.size(), 0);
+  std::vector<char> filled(caches_.size(), 0);
+  const auto set = [&](RuleInfo& r, const std::string& name, int& of, std::vector<char>& seen,
+                       SourcePlace place) {
+    if (name.empty()) return;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      machine_error(description_, place, fmt::format("'{}', which is no cache of {}", name, system_),
+                    suggestion(name, names));
+    }
+    const auto is_this = [&](int number) { return &rules_[static_cast<std::size_t>(number)] == &r; };
+    if (std::none_of(threads.rules.begin(), threads.rules.end(), is_this)) {
+      machine_error(description_, place,
+                    fmt::format("'{}' is not asked for by a thread, but by a message", r.name),
+                    "a message that waited at its queue's head for an MSHR would hold up those behind it");
+    }
+    const auto c = static_cast<std::size_t>(found - names.begin());
+    seen[c] = 1;
+    if (caches_[c].mshrs > 0) of = static_cast<int>(c);
+  };
+  for (RuleInfo& r : rules_) {
+    const auto timing = timing_.rules.find(r.name);
+    if (timing == timing_.rules.end()) continue;
+    set(r, timing->second.fetches, r.fetches, fetched, timing->second.place);
+    set(r, timing->second.fills, r.fills, filled, timing->second.place);
+  }
+  for (std::size_t c = 0; c < caches_.size(); ++c) {
+    if (caches_[c].mshrs == 0 || (fetched[c] != 0 && filled[c] != 0)) continue;
+    machine_error(
+        description_, timing_.caches.at(names[c]).place,
+        fmt::format("'{}' has MSHRs, and no rule {} it", names[c], fetched[c] == 0 ? "fetches for" : "fills"),
+        fmt::format("say fetches = \"{0}\" of what misses, and fills = \"{0}\" of what brings the block",
+                    names[c]));
   }
 }
 
@@ -542,11 +606,14 @@ void EventEngine::set_memory() {
   main_memory_.set(m, description_.block_bytes, description_.gigahertz, ports);
   held_.resize(m.kind == MemoryKind::dram ? ports : 0);
   // A replacement's requests count among those of the instance whose firing causes it.
+  const auto asks = [&](const RuleInfo& r) {
+    const auto found = timing_.rules.find(r.name);
+    return found != timing_.rules.end() && (found->second.read.said() || found->second.write.said());
+  };
   for (RuleInfo& r : rules_) {
-    r.sends =
-        r.memory != MemoryUse::none || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
-          return evict.cache >= 0 && evict.memory != MemoryUse::none && evict.unit == r.unit;
-        });
+    r.asks_memory = asks(r) || std::any_of(rules_.begin(), rules_.end(), [&](const RuleInfo& evict) {
+                      return evict.cache >= 0 && evict.unit == r.unit && asks(evict);
+                    });
   }
 }
 

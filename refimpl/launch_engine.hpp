@@ -372,8 +372,8 @@ Statistics LaunchEngine<Info>::statistics() const {
   s.lines_invalidated = invalidated_;
   s.levels["L2"] = {hits_, misses_};
   s.caches.push_back({"l2", filled_, replaced_, invalidated_, 0});
-  s.messages.push_back({"L3 to L2", "page", filled_, filled_ * machine_.page_bytes});
-  s.messages.push_back({"L2 to L3", "page", written_back_, written_back_ * machine_.page_bytes});
+  s.messages.push_back({"L3 to L2", "page", filled_, 0, filled_ * machine_.page_bytes});
+  s.messages.push_back({"L2 to L3", "page", written_back_, 0, written_back_ * machine_.page_bytes});
   s.operations = {{"acquire", acquires_, acquiring_},
                   {"release", releases_, releasing_},
                   {"launch", launches_, launching_},

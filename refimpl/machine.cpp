@@ -79,6 +79,23 @@ class Section {
     if (!node->is_string()) fail(*node, fmt::format("{} is not a string", quoted(key)));
     return **node->as_string();
   }
+  // A sum of bytes (bytes.hpp), as text or as a number.
+  ByteCount bytes(const std::string& key) {
+    const toml::node* node = find(key, true);
+    return bytes_of(key, *node);
+  }
+  ByteCount bytes_of(const std::string& key, const toml::node& node) const {
+    std::string wrong;
+    const std::string text = node.is_integer()  ? std::to_string(**node.as_integer())
+                             : node.is_string() ? **node.as_string()
+                                                : "";
+    if (text.empty()) fail(node, fmt::format("{} is no number of bytes", quoted(key)), bytes_hint);
+    if (text.front() == '-') fail(node, fmt::format("{} is negative", quoted(key)));
+    ByteCount count{place_of(node), parse_bytes(text, wrong)};
+    if (!wrong.empty())
+      fail(node, fmt::format("{} = {} is no number of bytes: {}", key, quoted(text), wrong), bytes_hint);
+    return count;
+  }
   // One of a few words; returns its position.
   std::size_t choice(const std::string& key, const std::vector<std::string>& words,
                      std::optional<std::size_t> fallback = {}) {
@@ -154,6 +171,8 @@ class Section {
   [[nodiscard]] const toml::table& table() const { return table_; }
 
  private:
+  static constexpr const char* bytes_hint =
+      "a number, word, block, mask or TABLE.FIELD, or a sum of them, as in \"8 + mask\"";
   static std::string quoted(std::string_view text) { return fmt::format("'{}'", text); }
   [[nodiscard]] std::string within() const { return name_.empty() ? "" : fmt::format(" in [{}]", name_); }
   [[nodiscard]] std::string path(const std::string& key) const {
@@ -205,6 +224,18 @@ CacheGeometry read_cache(Section& section, const MachineDescription& machine) {
   cache.level = section.text("level");
   cache.random = section.choice("policy", {"lru", "random"}) == 1;
   cache.hashed = section.choice("set_index", index_names, 0) == 1;
+  if (section.has("banks")) {
+    cache.banks = static_cast<unsigned>(section.power("banks", 1, 4096));
+  } else {
+    for (const char* key : {"bank_cycles", "bank_index"}) {
+      if (section.has(key)) section.fail_at(key, fmt::format("'{}' without 'banks'", key), "say banks = ...");
+    }
+  }
+  section.ask("banks");
+  if (section.has("mshrs")) cache.mshrs = static_cast<unsigned>(section.whole("mshrs", 1, 4096));
+  section.ask("mshrs");
+  cache.bank_cycles = section.number("bank_cycles", 0.0625, longest, 1);
+  cache.hashed_banks = section.choice("bank_index", index_names, 0) == 1;
   cache.sets = sets_of(section, cache.bytes, cache.ways, machine.block_bytes, machine);
   return cache;
 }
@@ -217,9 +248,25 @@ RuleTiming read_rule(Section& section) {
   rule.hit = section.text("hit", "");
   rule.miss = section.text("miss", "");
   rule.carries = section.text("carries", "");
-  rule.bytes = static_cast<unsigned>(section.whole("bytes", 0, 1 << 20, rule.carries.empty() ? 0U : 8U));
-  rule.memory = static_cast<MemoryUse>(
-      section.choice("memory", {"none", "read", "write", "read-write"}, std::size_t{0}));
+  if (!rule.carries.empty()) {
+    rule.bytes = section.bytes("bytes");
+  } else if (section.has("bytes")) {
+    section.fail_at("bytes", "'bytes' of no message",
+                    "say what the rule 'carries', or what it 'sends' on a link");
+  }
+  section.ask("bytes");
+  if (section.has("sends")) {
+    section.entries("sends", [&](const std::string& link, const toml::node& node) {
+      rule.sends[link] = section.bytes_of(link, node);
+    });
+  }
+  section.ask("sends");
+  if (section.has("reads")) rule.read = section.bytes("reads");
+  if (section.has("writes")) rule.write = section.bytes("writes");
+  section.ask("reads");
+  section.ask("writes");
+  rule.fetches = section.text("fetches", "");
+  rule.fills = section.text("fills", "");
   return rule;
 }
 
@@ -516,8 +563,7 @@ SystemTiming read_system(Section& section, const MachineDescription& machine, co
   });
   section.sections("links", [&](const std::string& name, Section& one) {
     system.links[name] = {one.place(), one.number("latency", 0, longest),
-                          one.number("bytes_per_cycle", 0.001, widest),
-                          static_cast<unsigned>(one.whole("header_bytes", 0, 1 << 20))};
+                          one.number("bytes_per_cycle", 0.001, widest)};
   });
   section.sections("caches", [&](const std::string& name, Section& one) {
     system.caches[name] = read_cache(one, machine);

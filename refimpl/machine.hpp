@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "refimpl/bytes.hpp"
 #include "refimpl/dram.hpp"
 #include "spec/program/program.hpp"
 
@@ -27,7 +28,6 @@ struct LinkTiming {
   SourcePlace place;
   double latency = 0;  // cycles
   double bytes_per_cycle = 0;
-  unsigned header_bytes = 0;
 };
 // How news travels between two units outside the protocol's own queues: fills, acknowledgements,
 // invalidations.
@@ -42,13 +42,16 @@ struct CacheGeometry {
   SourcePlace place;
   std::uint64_t bytes = 0;
   unsigned ways = 0;
-  unsigned sets = 0;    // follows from the others
-  std::string evict;    // the rule that makes room
-  std::string level;    // "L1": what hits and misses are counted under
-  bool random = false;  // policy: a random victim instead of the least recently used
-  bool hashed = false;  // set index: else modulo
+  unsigned sets = 0;       // follows from the others
+  std::string evict;       // the rule that makes room
+  std::string level;       // "L1": what hits and misses are counted under
+  bool random = false;     // policy: a random victim instead of the least recently used
+  bool hashed = false;     // set index: else modulo
+  unsigned banks = 0;      // 0: as many as it takes
+  double bank_cycles = 1;  // that a look-up keeps its bank busy
+  bool hashed_banks = false;
+  unsigned mshrs = 0;  // 0: as many as it takes, and none is shared
 };
-enum class MemoryUse : std::uint8_t { none, read, write, read_write };
 struct RuleTiming {
   SourcePlace place;
   double latency = 0;    // cycles from being enabled to firing
@@ -56,8 +59,12 @@ struct RuleTiming {
   std::string hit;       // the cache level that it hits
   std::string miss;      // the cache level that it misses
   std::string carries;   // the kind of message whose arrival it is, when another unit enables it
-  unsigned bytes = 0;    // of that message
-  MemoryUse memory = MemoryUse::none;
+  ByteCount bytes;       // of that message
+  std::map<std::string, ByteCount> sends;  // by link
+  ByteCount read;                          // from memory, of each block that it accesses there
+  ByteCount write;                         // likewise
+  std::string fetches;                     // the cache for which it sends for a block
+  std::string fills;                       // the cache for which the block has come
 };
 enum class MemoryKind : std::uint8_t {
   flat,  // channels transfer one request after the other, each after the same latency

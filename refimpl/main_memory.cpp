@@ -70,16 +70,17 @@ bool MainMemory::hits_l3(Tick now, std::uint32_t block) {
   return false;
 }
 
-Tick MainMemory::read(Tick now, Port port, std::uint32_t block, Token token) {
+Tick MainMemory::read(Tick now, Port port, std::uint32_t block, unsigned bytes, Token token) {
   if (hits_l3(now, block)) return now + l3_latency_;
+  if (!tags_.empty()) bytes = block_bytes_;
   ++reads_;
-  read_bytes_ += block_bytes_;
+  read_bytes_ += bytes;
   const std::uint32_t channel = channel_of(block);
   if (timing_.kind == MemoryKind::flat) {
     ++flat_[channel].reads;
-    return transfer(now, port, flat_[channel], block_bytes_) + latency_;
+    return transfer(now, port, flat_[channel], bytes) + latency_;
   }
-  send(now, channel, {port, within(block), token, block_bytes_, false});
+  send(now, channel, {port, within(block), token, bytes, false});
   return later;
 }
 

@@ -40,8 +40,9 @@ class MainMemory {
 
   // From when on the port may send: later, if that is not known yet.
   [[nodiscard]] Tick accepts_at(Port port) const { return accepts_at_[port]; }
-  // When the block's data is there: later, if an answer will say so.
-  Tick read(Tick now, Port port, std::uint32_t block, Token token);
+  // When so many bytes of the block are there: later, if an answer will say so. What misses the L3 is fetched
+  // whole.
+  Tick read(Tick now, Port port, std::uint32_t block, unsigned bytes, Token token);
   // A write goes past the L3, which gives its copy up (the thesis: "writeable only in the RFO system").
   void write(Tick now, Port port, std::uint32_t block, unsigned bytes);
 

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::timed {
@@ -73,9 +75,15 @@ class Reads {
   // No message that was looked at has arrived before this.
   [[nodiscard]] Tick not_before() const { return not_before_; }
 
+  // The block of the message whose head was looked at, or none.
+  static constexpr std::uint32_t no_block = ~std::uint32_t{0};
+  [[nodiscard]] std::uint32_t message_block() const { return message_block_; }
+  void note_message(std::uint32_t block) { message_block_ = block; }
+
   void begin(const Key* table_of) {
     count_ = 0;
     not_before_ = 0;
+    message_block_ = no_block;
     table_of_ = table_of;
   }
   // A guard of which only the value is wanted.
@@ -146,6 +154,7 @@ class Reads {
 
   std::uint32_t count_ = nobody;
   Tick not_before_ = 0;
+  std::uint32_t message_block_ = no_block;
   const Key* table_of_ = nullptr;
   std::array<Entry, capacity> entries_{};
 };
@@ -168,10 +177,53 @@ class TableBase {
   // Of a sparse table: the row's index values, and when a rule last used it.
   [[nodiscard]] virtual const std::uint32_t* coordinates(std::uint32_t) const { return nullptr; }
   [[nodiscard]] virtual Tick used(std::uint32_t) const { return 0; }
-  // How often the firing being settled has reached into the row to write.
-  [[nodiscard]] virtual unsigned accesses(std::uint32_t) const { return 0; }
+  // How many of so many fields, from `first` on in the order of its outline, the last firing that wrote the
+  // row has set to nothing.
+  [[nodiscard]] virtual unsigned taken_away(std::uint32_t, std::size_t, std::size_t) const { return 0; }
+  // Of memory: how many words of the row that firing has changed.
+  [[nodiscard]] virtual unsigned changed_words(std::uint32_t) const { return 0; }
 
-  int number = -1;  // among the sparse tables of the state
+  int number = -1;         // among the sparse tables of the state
+  bool is_memory = false;  // reads by actions are noted, too
+};
+
+// What a reader knows of a field of a row: its path there, whether it is one of as many as a block has words,
+// and the names of its values.
+struct FieldName {
+  std::string name;
+  bool per_word = false;
+  std::vector<std::string_view> values;
+};
+using FieldNames = std::vector<FieldName>;
+
+// A message as whoever weighs it sees it.
+struct Message {
+  const FieldNames* names = nullptr;
+  std::vector<std::uint32_t> fields;  // as many as names; of an index its member, of an enumeration its value
+  unsigned masked_words = 0;          // that its mask names
+};
+
+struct Bytes {
+  unsigned header = 0;
+  unsigned data = 0;
+};
+
+// What a rule sends on one link, as far as it can be said without looking at messages.
+struct Weight {
+  bool plain = false;   // no more than this
+  bool masked = false;  // data follow the mask
+  Bytes fixed;
+};
+
+// Who looks at messages.
+class Weigher {
+ public:
+  Weigher() = default;
+  Weigher(const Weigher&) = delete;
+  Weigher& operator=(const Weigher&) = delete;
+  virtual ~Weigher() = default;
+  // Of a message that the rule that is firing sends on a link of that level.
+  virtual Bytes weigh(std::size_t level, const Message& message) = 0;
 };
 
 // What one firing writes.
@@ -180,9 +232,23 @@ struct Journal {
     TableBase* table;
     std::uint32_t slot;
   };
+  struct Look {
+    TableBase* table;
+    std::uint32_t block;
+  };
   Tick now = 0;
   std::vector<Key> keys;
   std::vector<Row> rows;
+  std::vector<Look> looks;  // of its action at memory, without writing
+
+  // Of the rule that is firing, by level of links; none while none is.
+  const Weight* weights = nullptr;
+  Weigher* weigher = nullptr;
+  // The first message that it takes, where that is wanted.
+  bool wants_message = false;
+  bool has_message = false;
+  Message message;
+  Message sent;  // the one that is being weighed
 
   void write(Key key) {
     if (keys.empty() || keys.back() != key) keys.push_back(key);
@@ -190,6 +256,8 @@ struct Journal {
   void clear() {
     keys.clear();
     rows.clear();
+    looks.clear();
+    has_message = false;
   }
 };
 

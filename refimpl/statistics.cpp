@@ -9,7 +9,7 @@ namespace lockstep {
 
 std::uint64_t Statistics::bytes_on(const std::string& way) const {
   std::uint64_t bytes = 0;
-  for (const Messages& m : messages) bytes += m.way == way ? m.bytes : 0;
+  for (const Messages& m : messages) bytes += m.way == way ? m.bytes() : 0;
   return bytes;
 }
 
@@ -76,15 +76,27 @@ std::string statistics_text(const Statistics& s, bool rules) {
   for (const Statistics::Cache& c : s.caches) {
     line(c.table, fmt::format("{} installed, {} replaced, {} dropped{}", c.installed, c.replaced, c.dropped,
                               c.stalled > 0 ? fmt::format(", {:.0f} cycles stalled", c.stalled) : ""));
+    if (c.replaced > 0 && c.sets_used < static_cast<double>(c.sets)) {
+      line("", fmt::format("{:.1f} of {} sets used", c.sets_used, c.sets));
+    }
+    if (c.banks > 0) {
+      line("", fmt::format("{} look-ups in {} banks, {:.1f} % in conflict, {:.0f} cycles waited", c.look_ups,
+                           c.banks, share(c.conflicts, c.look_ups - c.conflicts), c.bank_waits));
+    }
+    if (c.mshrs > 0) {
+      line("", fmt::format("{} misses merged, {} stalled by {} MSHRs, {:.0f} cycles waited", c.merged,
+                           c.mshr_stalls, c.mshrs, c.mshr_waits));
+    }
   }
   line("Invalidated", fmt::format("{} lines, by acquires and invalidations", s.lines_invalidated));
   line("L3", fmt::format("{} hits, {} misses", s.memory.l3_hits, s.memory.l3_misses));
   line("DRAM reads", fmt::format("{}, {} bytes", s.memory.reads, s.memory.read_bytes));
   line("DRAM writes", fmt::format("{}, {} bytes", s.memory.writes, s.memory.write_bytes));
   if (!s.memory.channels.empty() && s.memory.reads + s.memory.writes > 0) text += channels_text(s.memory);
-  text += "  Messages\n";
+  text += fmt::format("  {:<37} {:>10} {:>14} {:>14}\n", "Messages", "number", "header bytes", "data bytes");
   for (const Statistics::Messages& m : s.messages) {
-    text += fmt::format("    {:<18} {:<16} {:>12} {:>16} bytes\n", m.way, m.kind, m.messages, m.bytes);
+    text += fmt::format("    {:<18} {:<16} {:>10} {:>14} {:>14}\n", m.way, m.kind, m.messages, m.header_bytes,
+                        m.data_bytes);
   }
   text += "  Stalls, in cycles\n";
   for (const Statistics::Operation& o : s.operations) {
@@ -126,6 +138,19 @@ nlohmann::ordered_json statistics_json(const Statistics& s) {
                               {"replaced", c.replaced},
                               {"dropped", c.dropped},
                               {"stalled", c.stalled}});
+    if (c.sets > 0) json["caches"].back().update({{"sets", c.sets}, {"sets_used", c.sets_used}});
+    if (c.banks > 0) {
+      json["caches"].back().update({{"banks", c.banks},
+                                    {"look_ups", c.look_ups},
+                                    {"conflicts", c.conflicts},
+                                    {"bank_waits", c.bank_waits}});
+    }
+    if (c.mshrs > 0) {
+      json["caches"].back().update({{"mshrs", c.mshrs},
+                                    {"merged", c.merged},
+                                    {"mshr_stalls", c.mshr_stalls},
+                                    {"mshr_waits", c.mshr_waits}});
+    }
   }
   json["memory"] = {{"reads", s.memory.reads},           {"writes", s.memory.writes},
                     {"read_bytes", s.memory.read_bytes}, {"write_bytes", s.memory.write_bytes},
@@ -138,8 +163,11 @@ nlohmann::ordered_json statistics_json(const Statistics& s) {
   }
   json["messages"] = nlohmann::ordered_json::array();
   for (const Statistics::Messages& m : s.messages) {
-    json["messages"].push_back(
-        {{"way", m.way}, {"kind", m.kind}, {"messages", m.messages}, {"bytes", m.bytes}});
+    json["messages"].push_back({{"way", m.way},
+                                {"kind", m.kind},
+                                {"messages", m.messages},
+                                {"bytes", m.bytes()},
+                                {"data_bytes", m.data_bytes}});
   }
   json["operations"] = nlohmann::ordered_json::array();
   for (const Statistics::Operation& o : s.operations) {

@@ -20,12 +20,24 @@ struct Statistics {
     std::uint64_t replaced = 0;  // for want of room
     std::uint64_t dropped = 0;   // by anything else: invalidated, written through
     double stalled = 0;          // cycles without an enabled replacement
+    std::uint64_t sets = 0;
+    double sets_used = 0;           // that ever held a line, on average over the caches that held any
+    std::uint64_t banks = 0;        // 0: as many as it takes
+    std::uint64_t look_ups = 0;     // in banks
+    std::uint64_t conflicts = 0;    // look-ups that waited for their bank
+    double bank_waits = 0;          // for how many cycles in all
+    std::uint64_t mshrs = 0;        // 0: as many as it takes
+    std::uint64_t merged = 0;       // misses of a block that was being fetched
+    std::uint64_t mshr_stalls = 0;  // misses that found none free
+    double mshr_waits = 0;          // cycles that both waited, in all
   };
   struct Messages {
     std::string way;  // a link, or "directory to L2"
     std::string kind;
     std::uint64_t messages = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t header_bytes = 0;
+    std::uint64_t data_bytes = 0;
+    [[nodiscard]] std::uint64_t bytes() const { return header_bytes + data_bytes; }
   };
   struct RuleFirings {
     std::string name;

@@ -44,24 +44,26 @@ inline constexpr int word_bytes = 4 * lanes;
 struct Link {
   Tick latency = 0;
   Tick ticks_per_byte_256 = 0;  // in 256ths of a tick
-  unsigned header_bytes = 0;
+  std::size_t level = 0;        // among the links of the state
   Tick free_at = 0;
   Tick full = 0;  // how long it had no room
 
   struct Traffic {
     std::uint64_t messages = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t header_bytes = 0;
+    std::uint64_t data_bytes = 0;
   };
   std::vector<Traffic>* by_kind = nullptr;  // shared by the links of one level
 
   // When a message that leaves now, or when its turn comes, arrives.
-  Tick send(Tick now, unsigned bytes, std::size_t kind) {
+  Tick send(Tick now, Bytes bytes, std::size_t kind) {
     const Tick starts = std::max(now, free_at);
-    free_at = starts + (bytes * ticks_per_byte_256 + 255) / 256;
+    free_at = starts + ((bytes.header + bytes.data) * ticks_per_byte_256 + 255) / 256;
     if (by_kind != nullptr) {
       if (by_kind->size() <= kind) by_kind->resize(kind + 1);
       ++(*by_kind)[kind].messages;
-      (*by_kind)[kind].bytes += bytes;
+      (*by_kind)[kind].header_bytes += bytes.header;
+      (*by_kind)[kind].data_bytes += bytes.data;
     }
     return free_at + latency;
   }
@@ -72,6 +74,7 @@ struct QueueInfo {
   std::string name;                          // of the field
   std::vector<Link**> places;                // one for each queue of the field: where its link is put
   std::vector<std::string_view> kind_names;  // of the messages' `kind`, if they have one
+  const FieldNames* fields = nullptr;        // of a message
 };
 struct TableInfo {
   std::string name;
@@ -80,7 +83,8 @@ struct TableInfo {
   Key first_key = 0;  // of the table as a whole; rows follow
   TableBase* table = nullptr;
   bool sparse = false;
-  Key keys_per_row = 1;  // of a dense table or a table of queues; 0 where keys are hashed
+  Key keys_per_row = 1;                // of a dense table or a table of queues; 0 where keys are hashed
+  const FieldNames* fields = nullptr;  // of a row of a sparse table
 };
 
 struct Binder {
@@ -243,6 +247,59 @@ void for_each_field(const X& x, F&& f) {
         [&](auto m) { for_each_field(x.*m.pointer, f); });
   } else {
     for (const auto& row : x.rows) for_each_field(row, f);
+  }
+}
+
+template <class X>
+std::vector<std::string_view> names_of_values() {
+  std::vector<std::string_view> names;
+  if constexpr (requires { typename X::enumeration; }) {
+    boost::mp11::mp_for_each<boost::describe::describe_enumerators<typename X::enumeration>>(
+        [&](auto e) { names.emplace_back(e.name); });
+  }
+  return names;
+}
+// In the order of outlines.
+template <class X>
+void list_names(const X& x, const std::string& name, bool per_word, FieldNames& out) {
+  if constexpr (DataLeaf<X>) {
+    return;
+  } else if constexpr (Leaf<X>) {
+    out.push_back({name, per_word, names_of_values<X>()});
+  } else if constexpr (Described<X>) {
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>([&](auto m) {
+      list_names(x.*m.pointer, name.empty() ? m.name : name + "." + m.name, per_word, out);
+    });
+  } else {
+    for (const auto& row : x.rows) list_names(row, name, true, out);
+  }
+}
+template <class Row>
+const FieldNames& field_names() {
+  static const FieldNames names = [] {
+    FieldNames all;
+    list_names(Row{}, "", false, all);
+    return all;
+  }();
+  return names;
+}
+
+// How many words of data two rows differ in.
+template <class X>
+unsigned differing_words(const X& a, const X& b) {
+  if constexpr (DataLeaf<X>) {
+    return a.v == b.v ? 0 : 1;
+  } else if constexpr (Leaf<X>) {
+    return 0;
+  } else if constexpr (Described<X>) {
+    unsigned words = 0;
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>(
+        [&](auto m) { words += differing_words(a.*m.pointer, b.*m.pointer); });
+    return words;
+  } else {
+    unsigned words = 0;
+    for (std::size_t i = 0; i < a.rows.size(); ++i) words += differing_words(a.rows[i], b.rows[i]);
+    return words;
   }
 }
 
@@ -490,6 +547,7 @@ class Timed {
     [[nodiscard]] const Row& head() const {
       timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
       if (count_ > 0 && link_ != nullptr) timed::reads.note_arrival(at_message(0).arrival);
+      if constexpr (requires(Row row) { row.block.v; }) timed::reads.note_message(at(0).block.v);
       return at(0);
     }
     [[nodiscard]] Bool full() const {
@@ -527,6 +585,10 @@ class Timed {
     }
     void pop() {
       assert(count_ > 0);
+      if (journal_->wants_message && !journal_->has_message) {
+        show(at(0), journal_->message);
+        journal_->has_message = true;
+      }
       tally(at(0), -1);
       at_message(0).row = Row{};
       first_ = (first_ + 1) & mask_;
@@ -567,7 +629,7 @@ class Timed {
       const Key first = binder.reserve(keys());
       bind(first + 1, binder.journal, static_cast<std::uint32_t>(k.template extent<Slot>()));
       binder.tables.push_back({name, {}, {}, first, nullptr, false, keys()});
-      binder.queues.push_back({name, {&link_}, kind_names()});
+      binder.queues.push_back({name, {&link_}, kind_names(), message_fields()});
       binder.rooms.push_back(room());
     }
     [[nodiscard]] timed::Link** link_place() { return &link_; }
@@ -576,14 +638,13 @@ class Timed {
       return {first_key_ + space_key, &room_};
     }
     static std::vector<std::string_view> kind_names() {
-      std::vector<std::string_view> names;
       if constexpr (requires(Row row) { typename decltype(row.kind)::enumeration; }) {
-        using E = typename decltype(Row::kind)::enumeration;
-        boost::mp11::mp_for_each<boost::describe::describe_enumerators<E>>(
-            [&](auto e) { names.emplace_back(e.name); });
+        return timed::names_of_values<decltype(Row::kind)>();
+      } else {
+        return {};
       }
-      return names;
     }
+    static const timed::FieldNames* message_fields() { return &timed::field_names<Row>(); }
 
    private:
     struct Message {
@@ -638,9 +699,7 @@ class Timed {
       ++count_;
       Message& m = at_message(position);
       m.row = row;
-      m.arrival = link_ == nullptr
-                      ? journal_->now
-                      : link_->send(journal_->now, link_->header_bytes + data_bytes(row), kind_of(row));
+      m.arrival = link_ == nullptr ? journal_->now : link_->send(journal_->now, weight(row), kind_of(row));
       tally(row, +1);
       changed(position == 0);
     }
@@ -656,12 +715,28 @@ class Timed {
       }
       room_ = room;
     }
-    static unsigned data_bytes(const Row& row) {
-      unsigned bytes = 0;
+    static unsigned masked_words(const Row& row) {
+      unsigned masked = 0;
       if constexpr (requires { row.mask.rows; }) {
-        for (const Bool& b : row.mask.rows) bytes += b.v ? timed::word_bytes : 0;
+        for (const Bool& b : row.mask.rows) masked += b.v ? 1 : 0;
       }
-      return bytes;
+      return masked;
+    }
+    static void show(const Row& row, timed::Message& message) {
+      const auto fields = timed::outline_of(row);
+      message.names = &timed::field_names<Row>();
+      message.fields.assign(fields.begin(), fields.end());
+      message.masked_words = masked_words(row);
+    }
+    [[nodiscard]] timed::Bytes weight(const Row& row) const {
+      if (journal_->weights == nullptr) return {};
+      const timed::Weight& w = journal_->weights[link_->level];
+      const unsigned masked = masked_words(row);
+      if (!w.plain || (masked > 0 && !w.masked)) {
+        show(row, journal_->sent);
+        return journal_->weigher->weigh(link_->level, journal_->sent);
+      }
+      return {w.fixed.header, w.fixed.data + masked * timed::word_bytes};
     }
     static std::size_t kind_of(const Row& row) {
       if constexpr (requires { row.kind.v; }) return static_cast<std::size_t>(row.kind.v);
@@ -794,7 +869,7 @@ class Timed {
       std::vector<std::string_view> tags{Tags::name...};
       if constexpr (IsQueue<Row>::value) {
         first_key_ = binder.reserve(static_cast<Key>(count) * Row::keys());
-        timed::QueueInfo info{name, {}, Row::kind_names()};
+        timed::QueueInfo info{name, {}, Row::kind_names(), Row::message_fields()};
         for (std::size_t i = 0; i < count; ++i) {
           rows_[i].bind(first_key_ + 1 + static_cast<Key>(i) * Row::keys(), binder.journal,
                         slots(k, rows_[i]));
@@ -973,17 +1048,20 @@ class Timed {
       const auto [found, fresh] = where_.try_emplace(flat, none);
       if (fresh) found->second = create(flat, {index.v...});
       Entry& entry = entries_[found->second];
-      if (entry.accesses == 0) {
+      if (!entry.listed) {
+        entry.listed = true;
         journal_->rows.push_back({this, found->second});
         entry.before = timed::outline_of(entry.row);
+        if (is_memory) data_before_.emplace_back(found->second, entry.row);
       }
-      if (entry.accesses != std::numeric_limits<std::uint8_t>::max()) ++entry.accesses;
       entry.used = journal_->now;
       return entry.row;
     }
     const Row& operator()(Ix<Tags>... index) const {
       const std::uint64_t flat = flatten(index...);
       const auto found = where_.find(flat);
+      if (is_memory && !timed::reads.in_guard())
+        journal_->looks.push_back({const_cast<Sparse*>(this), block_of({index.v...})});
       if (found == where_.end()) {
         timed::reads.note(row_key(flat), &default_, sizeof(Row));
         return default_;
@@ -1025,12 +1103,19 @@ class Timed {
       row_keys_ = static_cast<Key>(std::min<std::uint64_t>(rows, most_row_keys));
       slice_keys_ = static_cast<Key>(std::min<std::uint64_t>(2 * rows, most_slice_keys));
       first_key_ = binder.reserve(row_keys_ + slice_keys_);
-      binder.tables.push_back(
-          {name, {Tags::name...}, {extents_.begin(), extents_.end()}, first_key_, this, true, 0});
+      binder.tables.push_back({name,
+                               {Tags::name...},
+                               {extents_.begin(), extents_.end()},
+                               first_key_,
+                               this,
+                               true,
+                               0,
+                               &timed::field_names<Row>()});
     }
     Change settle(std::uint32_t slot) override {
       Entry& entry = entries_[slot];
-      entry.last_accesses = std::exchange(entry.accesses, std::uint8_t{0});
+      entry.listed = false;
+      if (is_memory) note_changed_words(slot, entry);
       const bool fresh = std::exchange(entry.fresh, false);
       if (timed::same(entry.row, default_)) {
         if (!fresh) note_membership(entry);
@@ -1048,8 +1133,16 @@ class Timed {
       return entries_[slot].at.data();
     }
     [[nodiscard]] Tick used(std::uint32_t slot) const override { return entries_[slot].used; }
-    [[nodiscard]] unsigned accesses(std::uint32_t slot) const override {
-      return entries_[slot].last_accesses;
+    [[nodiscard]] unsigned taken_away(std::uint32_t slot, std::size_t first,
+                                      std::size_t count) const override {
+      const Entry& entry = entries_[slot];
+      const auto after = timed::outline_of(entry.row);
+      unsigned taken = 0;
+      for (std::size_t i = first; i < first + count; ++i) taken += entry.before[i] != 0 && after[i] == 0;
+      return taken;
+    }
+    [[nodiscard]] unsigned changed_words(std::uint32_t slot) const override {
+      return entries_[slot].changed_words;
     }
     // What lies in a row, for whoever is no rule.
     template <class... Index>
@@ -1064,8 +1157,8 @@ class Timed {
       std::array<std::uint32_t, width> at{};
       timed::Outline<Row> before{};
       mutable Tick used = 0;
-      std::uint8_t accesses = 0;
-      std::uint8_t last_accesses = 0;
+      std::uint8_t changed_words = 0;
+      bool listed = false;
       bool fresh = false;
     };
     // Chains of the present rows that agree in some of their places.
@@ -1115,6 +1208,24 @@ class Timed {
       std::uint64_t flat = 0;
       for (std::size_t i = 0; i < width; ++i) flat = flat * extents_[i] + entry.at[i];
       return flat;
+    }
+    void note_changed_words(std::uint32_t slot, Entry& entry) {
+      for (std::size_t i = 0; i < data_before_.size(); ++i) {
+        if (data_before_[i].first != slot) continue;
+        entry.changed_words =
+            static_cast<std::uint8_t>(timed::differing_words(data_before_[i].second, entry.row));
+        std::swap(data_before_[i], data_before_.back());
+        data_before_.pop_back();
+        return;
+      }
+      entry.changed_words = 0;
+    }
+    [[nodiscard]] static std::uint32_t block_of(const std::array<std::uint32_t, width>& at) {
+      constexpr std::array is_block{std::is_same_v<Tags, BlockTag>...};
+      for (std::size_t i = 0; i < width; ++i) {
+        if (is_block[i]) return at[i];
+      }
+      return 0;
     }
     // The row has come or gone: also for those who asked for all rows of a slice.
     void note_membership(const Entry& entry) {
@@ -1169,7 +1280,8 @@ class Timed {
     timed::Journal* journal_ = nullptr;
     Key row_keys_ = 1;
     Key slice_keys_ = 1;
-    std::deque<Entry> entries_;  // rows stay where they are
+    std::deque<Entry> entries_;                               // rows stay where they are
+    std::vector<std::pair<std::uint32_t, Row>> data_before_;  // of memory: of rows that are being written
     std::vector<std::uint32_t> free_;
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> where_;
     mutable std::deque<Index> indexes_;

@@ -14,14 +14,15 @@
 
 namespace lockstep::timed {
 
-// An instance of a rule that is to be tried, a unit that can take its next one, or a channel of memory that
-// can take its next command.
+// An instance of a rule that is to be tried, a unit or a bank that can take its next one, or a channel of
+// memory that can take its next command.
 struct Event {
   static constexpr std::uint16_t service = 0xFFFF;
   static constexpr std::uint16_t memory = 0xFFFE;
-  std::uint16_t family = 0;  // of rules with the same parameters; or `service` or `memory`
+  static constexpr std::uint16_t bank = 0xFFFD;
+  std::uint16_t family = 0;  // of rules with the same parameters; or one of these
   std::uint16_t rule = 0;    // within the family
-  std::uint32_t a = 0;       // parameters; of `service` the unit, of `memory` the channel
+  std::uint32_t a = 0;       // parameters; of `service` the unit, of `memory` the channel, of `bank` the bank
   std::uint32_t b = 0;
 };
 

@@ -95,6 +95,9 @@ MachineDescription machine_for(const std::string& system) {
   MachineDescription machine = read_machine(LOCKSTEP_SOURCE_DIR "/refimpl/machines/apu.toml");
   SystemTiming timing = machine.systems.at("sc");
   timing.rules.clear();
+  ByteTerm one_word;
+  one_word.kind = ByteTerm::Kind::word;
+  timing.rules["writes back"].write.terms = {one_word};
   machine.systems[system] = timing;
   return machine;
 }

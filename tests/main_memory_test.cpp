@@ -69,7 +69,7 @@ struct Clock {
     now = then;
   }
   void read(MainMemory::Port port, std::uint32_t block, MainMemory::Token token) {
-    const Tick there = memory.read(now, port, block, token);
+    const Tick there = memory.read(now, port, block, block_bytes, token);
     if (there != MainMemory::later) answers[token] = there;
     take();
   }

@@ -58,6 +58,18 @@ MachineDescription on_dram(MachineDescription machine) {
   return machine;
 }
 
+// The same with caches of one bank, which is busy for long, and one MSHR where rules fetch for them.
+MachineDescription with_banks(MachineDescription machine) {
+  for (auto& [name, system] : machine.systems) {
+    for (auto& [table, cache] : system.caches) {
+      cache.banks = 1;
+      cache.bank_cycles = 7;
+      if (table == "l1" || table == "rl1") cache.mshrs = 1;
+    }
+  }
+  return machine;
+}
+
 Instruction access(Opcode opcode, int location, Order order = Order::plain, Scope scope = Scope::system) {
   Instruction i;
   i.opcode = opcode;
@@ -214,7 +226,7 @@ std::size_t visits_only_reachable_states(bool forever, bool reads_back, std::uin
 
 template <class Info>
 void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes, bool scarce,
-                       bool dram = false) {
+                       bool dram = false, bool banks = false) {
   WorkloadShape shape;
   shape.cus = 2;
   shape.waves_per_cu = 4;
@@ -223,6 +235,7 @@ void overlooks_nothing(const std::string& name, std::map<std::string, int> sizes
   MachineDescription machine = scarce ? tiny() : shipped();
   machine.waves_per_cu = 16;
   if (dram) machine = on_dram(std::move(machine));
+  if (banks) machine = with_banks(std::move(machine));
   SimulationOptions options;
   options.cus = 2;
   options.jitter = scarce ? 16 : 0;
@@ -297,6 +310,8 @@ TEST_CASE("every state that random timed runs visit is one that the explorer rea
   CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 480'000) > 500);
   CHECK(visits_only_reachable_states<write_through::Info>(false, true, 20'000, on_dram(tiny())) > 200);
   CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 50'000, on_dram(tiny())) > 200);
+  CHECK(visits_only_reachable_states<write_through::Info>(false, true, 20'000, with_banks(tiny())) > 200);
+  CHECK(visits_only_reachable_states<quick_release::Info>(false, false, 50'000, with_banks(tiny())) > 200);
 }
 
 TEST_CASE("parking overlooks no enabled rule") {
@@ -308,6 +323,10 @@ TEST_CASE("parking overlooks no enabled rule") {
   overlooks_nothing<quick_release::Info>("stencil", {{"words", 16}, {"kernels", 2}}, false);
   overlooks_nothing<write_through::Info>("stencil", {{"words", 64}, {"kernels", 2}}, true, true);
   overlooks_nothing<quick_release::Info>("stencil", {{"words", 64}, {"kernels", 2}}, true, true);
+  overlooks_nothing<write_through::Info>("stencil", {{"words", 64}, {"kernels", 2}}, true, false, true);
+  overlooks_nothing<quick_release::Info>("stencil", {{"words", 64}, {"kernels", 2}}, false, false, true);
+  overlooks_nothing<write_through::Info>("message-passing", {{"pairs", 2}, {"rounds", 2}, {"table", 4}},
+                                         false, false, true);
 }
 
 TEST_CASE("a simulated program leaves in memory what it computes") {
