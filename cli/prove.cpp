@@ -60,31 +60,31 @@ struct Explored {
   bool holds = true;  // as far as was looked
 };
 
-Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const Options& options,
-                        ProgressLine& progress) {
+Explored explore_on(const Subject& named, const ExploredMachine& machine, double seconds,
+                    const Options& options, ProgressLine& progress) {
   Explored explored;
-  const std::unique_ptr<Model> model = subject.model();
+  const Model& model = *machine.model;
   ExploreOptions explore_options;
   explore_options.threads =
       options.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.threads;
-  explore_options.time_limit = std::chrono::milliseconds(static_cast<long>(options.seconds_explored * 1000));
+  explore_options.time_limit = std::chrono::milliseconds(static_cast<long>(seconds * 1000));
   explore_options.memory_limit = std::size_t{4} << 30;
   explore_options.deadlocks = false;
   explore_options.interrupted = &interrupted();
   explore_options.progress = [&](const Progress& now) { progress.show(progress_text("exploring", now)); };
-  const ExploreResult result = explore(*model, explore_options);
+  const ExploreResult result = explore(model, explore_options);
   progress.erase();
-  const std::string where = sizes_text(subject.explored_sizes());
+  const std::string& where = machine.where;
   explored.json = {{"states", result.states}, {"sizes", where}, {"seconds", result.seconds}};
   if (result.verdict == Verdict::invariant) {
-    const RecordedTrace trace = record(named, *model, result.trace, TraceEnd::invariant,
-                                       model->invariants().at(static_cast<std::size_t>(result.violated)));
+    const RecordedTrace trace = record(named, model, result.trace, TraceEnd::invariant,
+                                       model.invariants().at(static_cast<std::size_t>(result.violated)));
     explored.holds = false;
     explored.json["violated"] = trace.what;
     explored.text = fmt::format("Explored at {}: a lemma is false in a reachable state.\n{}\n", where,
                                 trace_text(trace) + trace_end_text(trace));
   } else if (result.verdict == Verdict::broken) {
-    const RecordedTrace trace = record(named, *model, result.trace, TraceEnd::broken, result.broken);
+    const RecordedTrace trace = record(named, model, result.trace, TraceEnd::broken, result.broken);
     explored.holds = false;
     explored.json["broken"] = trace.what;
     explored.text = fmt::format("Explored at {}: a rule does what its types do not allow.\n{}\n", where,
@@ -97,6 +97,26 @@ Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const
     explored.json["complete"] = true;
     explored.text =
         fmt::format("Explored at {}: every lemma holds in all {} states.\n", where, result.states);
+  }
+  return explored;
+}
+
+// On one machine after the other, which share the time, until a lemma is false.
+Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const Options& options,
+                        ProgressLine& progress) {
+  Explored explored;
+  const std::vector<ExploredMachine> machines = subject.machines();
+  for (const ExploredMachine& machine : machines) {
+    if (!explored.holds || interrupted().load()) break;
+    Explored one = explore_on(named, machine, options.seconds_explored / static_cast<double>(machines.size()),
+                              options, progress);
+    explored.text += one.text;
+    explored.holds = one.holds;
+    if (machines.size() == 1) {
+      explored.json = std::move(one.json);
+    } else {
+      explored.json.push_back(std::move(one.json));
+    }
   }
   return explored;
 }
@@ -157,8 +177,9 @@ class Proofs {
     Explored runs;
     if (options_.seconds_explored > 0) {
       explored_ = explore_lemmas(named_, *subject, options_, progress_);
+      if (!options_.json) print_now(explored_.text);
       runs = look_for_runs(*subject, options_, progress_);
-      if (!options_.json) print_now(explored_.text + runs.text + "\n");
+      if (!options_.json) print_now(runs.text + "\n");
       if (!explored_.holds || !runs.holds) status_ = 1;
     }
     ProofTitle title = title_of(*subject, fmt::format("the port of {}", named_.description()));

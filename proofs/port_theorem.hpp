@@ -6,6 +6,11 @@
 // the proof of each system chooses; an operation for which it chooses none has its point at its completion.
 // From them come the newest write of the word, what each operation had to return, and a race monitor.
 //
+// A system may answer an atomic store ahead of its point: the store is *late* from then on, wherever its
+// thread's next requests find it. A late store that a later one of its thread to the same word catches up
+// with has its point just ahead of that. Late stores that have become one write have their points in one
+// step, in the order in which they were merged.
+//
 // The monitor is HRF-indirect's, with release and acquire pairing whatever their locations. It keeps what
 // races with the newest write: who is ordered behind it, and where it has been published. It says "raced"
 // only where there is a race, but not always:
@@ -16,6 +21,11 @@
 // A fence is taken to publish and to take in by itself, as the edges of barriers and kernels do; that orders
 // no less than what it does through the atomics next to it. A compare-and-swap counts as a write also where
 // it fails: that is an assumption on programs, for people to be told of.
+//
+// A system may make either of these weaker, for people to be told of, too. Where an atomic's write may be
+// performed ahead of what it invalidates, the write itself is published at its own location alone, and what
+// is ahead of it everywhere: then nothing is said of the readings in which so_S pairs any locations. And what
+// no model judges, relaxed atomics among them, may be left out: who asks for it has raced.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -28,9 +38,54 @@
 
 namespace lockstep {
 
+namespace detail {
+
+// A store that is late, and what its thread was ordered behind when it asked. `Way` are the places at which a
+// late store may be.
+template <class K, class Way>
+struct LateStore {
+  typename K::Bool pending;
+  typename K::template Enum<Way> way;
+  typename K::template Ix<BlockTag> block;
+  typename K::template Ix<WordTag> word;
+  typename K::Value value;
+  typename K::template Enum<Scope> scope;
+  typename K::Bool knows;    // its thread is ordered behind the newest write, and was when it asked
+  typename K::Bool covered;  // another store has been merged over it
+  BOOST_DESCRIBE_CLASS(LateStore, (), (pending, way, block, word, value, scope, knows, covered), (), ())
+};
+template <class K, class Points>
+struct LateStores {
+  struct Ghost {
+    BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
+  };
+};
+template <class K, class Points>
+requires requires {
+  typename Points::Way;
+}
+struct LateStores<K, Points> {
+  struct Ghost {
+    typename K::template Table<LateStore<K, typename Points::Way>, ThreadTag> of;
+    typename K::Bool out_of_order;  // an atomic had its point while a store of its thread was late
+    typename K::Bool releases;      // the newest write is of a release
+    BOOST_DESCRIBE_CLASS(Ghost, (), (of, out_of_order, releases), (), ())
+  };
+};
+
+}  // namespace detail
+
 // `Open` is a memory system with a client. `Points<Open>{open}` offers
 //   Bool performed(const State& before, const State& after, const ThreadIx&) const:
-// the step is the point of the thread's request, ahead of its completion.
+// the step is the point of the thread's request, ahead of its completion. Where stores may be late, also
+//   enum class Way, described, its first member that of no late store;
+//   Bool begins(before, after, t): the thread's request, a store, is late from here on;
+//   Enum<Way> way(late, before, after, t): where the thread's late store is after the step;
+//   Bool arrives(late, before, after, t): the step is its point;
+//   Bool covers(late, before, after, t): the step merges another store over it;
+// `late` being what is known of it before the step. And, where it makes the monitor weaker,
+//   static constexpr bool publishes_own_write_at_its_location = true;
+//   static Bool outside(request): no model judges a program that asks so.
 template <class Open, template <class> class Points>
 struct PortHistory {
   using K = typename Open::Kind;
@@ -40,6 +95,10 @@ struct PortHistory {
   using ThreadIx = typename K::template Ix<ThreadTag>;
   template <class E>
   using Enum = typename K::template Enum<E>;
+
+  static constexpr bool has_late = requires { typename Points<Open>::Way; };
+  static constexpr bool own_write_apart = requires { Points<Open>::publishes_own_write_at_its_location; };
+  using Late = detail::LateStores<K, Points<Open>>;
 
   struct Ghost {
     Bool raced;
@@ -58,9 +117,10 @@ struct PortHistory {
     typename K::template Table<Bool, ThreadTag> pointed;
     typename K::template Table<Value, ThreadTag> expected;
     typename K::template Table<Bool, ThreadTag> from_another;
+    typename Late::Ghost late;
     BOOST_DESCRIBE_CLASS(Ghost, (),
                          (raced, two_at_once, newest, writer, atomic, scope, unordered, published_to_group,
-                          published_to_agent, published_to_system, pointed, expected, from_another),
+                          published_to_agent, published_to_system, pointed, expected, from_another, late),
                          (), ())
   };
 
@@ -74,12 +134,36 @@ struct PortHistory {
   [[nodiscard]] Bool has_point(const Ghost& was, const State& before, const State& after,
                                const ThreadIx& t) const {
     const Bool completes = !before.memory.port(t).done && after.memory.port(t).done;
-    return !was.pointed(t) && (completes || Points<Open>{open}.performed(before, after, t));
+    return !was.pointed(t) && (completes || points().performed(before, after, t));
   }
   [[nodiscard]] Bool has_written(const Ghost& was, const State& before, const State& after,
                                  const ThreadIx& t) const {
     return has_point(was, before, after, t) && at_word(before.memory.port(t).request) &&
            writes(before.memory, t);
+  }
+  // Its late store has: where it arrives, or where a later store of the thread catches up with it.
+  [[nodiscard]] Bool has_late_point(const Ghost& was, const State& before, const State& after,
+                                    const ThreadIx& t) const {
+    if constexpr (has_late) {
+      const auto& late = was.late.of(t);
+      const auto& q = before.memory.port(t).request;
+      const Bool caught_up = has_point(was, before, after, t) && writes(before.memory, t) &&
+                             q.block == late.block && q.word == late.word;
+      return late.pending &&
+             (caught_up || begins(before, after, t) || points().arrives(late, before, after, t));
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] Bool has_written_late(const Ghost& was, const State& before, const State& after,
+                                      const ThreadIx& t) const {
+    return has_late_point(was, before, after, t) && is_late(was, t);
+  }
+  // Some write of the word has its point in the step.
+  [[nodiscard]] Bool is_written(const Ghost& was, const State& before, const State& after) const {
+    return open.kind().exists(threads, [&](const ThreadIx& t) {
+      return has_written(was, before, after, t) || has_written_late(was, before, after, t);
+    });
   }
 
   // `was` is a copy of the ghosts as they were.
@@ -92,77 +176,115 @@ struct PortHistory {
     const auto takes_in = [&](const ThreadIx& t) {
       const auto& q = request(t);
       return at_point(t) && q.operation != Operation::store && acquires(q.order) &&
-             published(was, t, q.scope);
+             (published(was, t, q.scope) || published_here(was, t, q));
     };
     const auto ordered = [&](const ThreadIx& t) { return !was.unordered(t) || takes_in(t); };
     const auto writes_word = [&](const ThreadIx& t) { return has_written(was, before, after, t); };
-    const Bool written = k.exists(threads, writes_word);
+    // A late store whose write stays the newest.
+    const auto writes_word_late = [&](const ThreadIx& t) {
+      return has_written_late(was, before, after, t) && !is_covered(was, t) && !writes_word(t);
+    };
+    const Bool written = is_written(was, before, after);
 
     // ---- races
     g.raced = was.raced || k.exists(threads, [&](const ThreadIx& t) {
       const auto& q = request(t);
-      const Bool fits = q.order != Order::plain && was.atomic &&
-                        same_instance(t, q.scope, was.writer, Enum<Scope>(was.scope));
-      return at_point(t) && at_word(q) && !ordered(t) && !fits;
+      return at_point(t) && at_word(q) && !ordered(t) && !fits_newest(was, q, t);
     }) || k.exists(threads, [&](const ThreadIx& t) {
       return loading(before, was, t) && k.exists(threads, [&](const ThreadIx& u) {
         return u != t && writes_word(u) && !fit(request(t), t, request(u), u);
       });
     });
     g.two_at_once = was.two_at_once || k.exists(threads, [&](const ThreadIx& t) {
-      return at_point(t) && k.exists(threads, [&](const ThreadIx& u) { return u != t && at_point(u); });
+      return at_point(t) && k.exists(threads, [&](const ThreadIx& u) {
+        return u != t && (at_point(u) || has_late_point(was, before, after, u));
+      });
     });
 
     // ---- what is ordered: a write is known to its thread alone, and where it releases
     const auto publishes = [&](const ThreadIx& t) {
       const auto& q = request(t);
+      const Bool own = own_write_apart ? Bool(false) : writes_word(t);
       return at_point(t) && q.operation != Operation::load && releases(q.order) &&
-             (writes_word(t) || (!written && ordered(t)));
+             (own || (!written && ordered(t)));
+    };
+    const auto publishes_late = [&](const ThreadIx& t) {
+      const Bool own = own_write_apart ? Bool(false) : writes_word_late(t);
+      return has_late_point(was, before, after, t) && (own || (!written && knows(was, t)));
+    };
+    const auto publishes_to = [&](const ThreadIx& t, Scope scope) {
+      return (publishes(t) && request(t).scope == scope) ||
+             (publishes_late(t) && late_scope(was, t) == scope);
     };
     k.for_each(cus, [&](const auto& c) {
       g.published_to_group(c) =
           (was.published_to_group(c) && !written) || k.exists(threads, [&](const ThreadIx& t) {
-            return publishes(t) && request(t).scope == Scope::wg && !host(t) && cu(t) == c;
+            return publishes_to(t, Scope::wg) && !host(t) && cu(t) == c;
           });
     });
     k.for_each(agents, [&](const auto& a) {
       g.published_to_agent(a) =
           (was.published_to_agent(a) && !written) || k.exists(threads, [&](const ThreadIx& t) {
-            return publishes(t) && request(t).scope == Scope::agent && !host(t) && agent(t) == a;
+            return publishes_to(t, Scope::agent) && !host(t) && agent(t) == a;
           });
     });
     g.published_to_system =
-        (was.published_to_system && !written) || k.exists(threads, [&](const ThreadIx& t) {
-          return publishes(t) && request(t).scope == Scope::system;
-        });
+        (was.published_to_system && !written) ||
+        k.exists(threads, [&](const ThreadIx& t) { return publishes_to(t, Scope::system); });
     k.for_each(threads, [&](const ThreadIx& t) {
-      g.unordered(t) = (written && !writes_word(t)) || (!written && was.unordered(t) && !takes_in(t));
+      g.unordered(t) = (written && !writes_word(t) && !writes_word_late(t)) ||
+                       (!written && was.unordered(t) && !takes_in(t));
     });
 
     // ---- what was newest at each point, and what is now
     k.for_each(threads, [&](const ThreadIx& t) {
+      k.when(writes_word_late(t), [&] {
+        g.newest = late_value(was, t);
+        g.writer = t;
+        g.atomic = true;
+        g.scope = late_scope(was, t);
+        if constexpr (own_write_apart) g.late.releases = true;
+      });
+    });
+    k.for_each(threads, [&](const ThreadIx& t) {
       const auto& q = request(t);
       const Bool taken = before.memory.port(t).done && !after.memory.port(t).done;
-      g.pointed(t) = (was.pointed(t) || at_point(t)) && !taken;
+      const Value newest = newest_for(was, t);
+      g.pointed(t) = (was.pointed(t) || at_point(t) || begins(before, after, t)) && !taken;
       k.when(at_point(t) && at_word(q) && q.operation != Operation::store, [&] {
-        g.expected(t) = was.newest;
-        g.from_another(t) = was.writer != t;
+        g.expected(t) = newest;
+        g.from_another(t) = was.writer != t && !is_late(was, t);
       });
       k.when(taken, [&] {
         g.expected(t) = Value(0);
         g.from_another(t) = false;
       });
       k.when(writes_word(t), [&] {
-        g.newest = K::select(q.operation == Operation::store, Value(q.a), rmw_result(k, q, was.newest));
+        g.newest = K::select(q.operation == Operation::store, Value(q.a), rmw_result(k, q, newest));
         g.writer = t;
         g.atomic = q.order != Order::plain;
         g.scope = q.scope;
+        if constexpr (own_write_apart) g.late.releases = releases(q.order);
       });
+    });
+    if constexpr (has_late) step_late(g, was, before, after, written);
+    g.raced = g.raced || k.exists(threads, [&](const ThreadIx& t) {
+      return !before.memory.port(t).pending && after.memory.port(t).pending &&
+             outside(after.memory.port(t).request);
     });
   }
 
   // ---- what lemmas speak of, too
 
+  // No model judges a program that asks so.
+  template <class Request>
+  [[nodiscard]] static Bool outside(const Request& q) {
+    if constexpr (requires { Points<Open>::outside(q); }) {
+      return Points<Open>::outside(q);
+    } else {
+      return Bool(false);
+    }
+  }
   template <class Request>
   [[nodiscard]] static Bool at_word(const Request& q) {
     return q.operation != Operation::fence && q.block == Open::watched_block() &&
@@ -187,8 +309,133 @@ struct PortHistory {
     const auto& port = s.memory.port(t);
     return g.pointed(t) && port.pending && at_word(port.request) && port.request.operation == Operation::load;
   }
+  // The thread has a late store; has one to the word; what an operation of the thread at its point finds
+  // newest.
+  [[nodiscard]] static Bool has_late_store(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return g.late.of(t).pending;
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] static Bool is_late(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      const auto& late = g.late.of(t);
+      return late.pending && late.block == Open::watched_block() && late.word == Open::watched_word();
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] static Value newest_for(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return K::select(is_late(g, t), Value(g.late.of(t).value), Value(g.newest));
+    } else {
+      return g.newest;
+    }
+  }
+  // Two atomics do not race if their scope instances are one.
+  [[nodiscard]] Bool fits_newest(const Ghost& g, const auto& request, const ThreadIx& t) const {
+    return request.order != Order::plain && g.atomic &&
+           same_instance(t, request.scope, g.writer, Enum<Scope>(g.scope));
+  }
 
  private:
+  [[nodiscard]] Points<Open> points() const { return Points<Open>{open}; }
+  [[nodiscard]] Bool begins(const State& before, const State& after, const ThreadIx& t) const {
+    if constexpr (has_late) {
+      return points().begins(before, after, t);
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] static Bool is_covered(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return g.late.of(t).covered;
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] static Bool knows(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return g.late.of(t).knows;
+    } else {
+      return Bool(false);
+    }
+  }
+  [[nodiscard]] static Value late_value(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return g.late.of(t).value;
+    } else {
+      return Value(0);
+    }
+  }
+  [[nodiscard]] static Enum<Scope> late_scope(const Ghost& g, const ThreadIx& t) {
+    if constexpr (has_late) {
+      return g.late.of(t).scope;
+    } else {
+      return Scope::system;
+    }
+  }
+  // The newest write is an atomic of that very word, and the request an acquire of its scope instance.
+  template <class Request>
+  [[nodiscard]] Bool published_here(const Ghost& g, const ThreadIx& t, const Request& q) const {
+    if constexpr (own_write_apart) {
+      return g.late.releases && at_word(q) && fits_newest(g, q, t);
+    } else {
+      return Bool(false);
+    }
+  }
+
+  // Late stores come and go; and they race as soon as they are asked for: with the newest write, with loads
+  // on their way and with each other, and whoever has its point meanwhile races with them.
+  void step_late(Ghost& g, const Ghost& was, const State& before, const State& after,
+                 const Bool& written) const requires(has_late) {
+    const K& k = open.kind();
+    const auto request = [&](const ThreadIx& t) -> const auto& {
+      return before.memory.port(t).request;
+    };
+    const auto begins_now = [&](const ThreadIx& t) { return begins(before, after, t); };
+    const auto at_point = [&](const ThreadIx& t) { return has_point(was, before, after, t); };
+    const auto fits_late = [&](const ThreadIx& t, const ThreadIx& u) {
+      const auto& q = request(t);
+      return q.order != Order::plain && same_instance(t, q.scope, u, Enum<Scope>(was.late.of(u).scope));
+    };
+    g.raced = g.raced || k.exists(threads, [&](const ThreadIx& t) {
+      const auto& q = request(t);
+      return (begins_now(t) || at_point(t)) && at_word(q) && k.exists(threads, [&](const ThreadIx& u) {
+        return u != t && is_late(was, u) && !fits_late(t, u);
+      });
+    }) || k.exists(threads, [&](const ThreadIx& t) {
+      const auto& q = request(t);
+      const Bool races =
+          (was.unordered(t) && !fits_newest(was, q, t)) || k.exists(threads, [&](const ThreadIx& u) {
+            return u != t && loading(before, was, u) && !fit(request(u), u, q, t);
+          });
+      return begins_now(t) && at_word(q) && races;
+    });
+    g.late.out_of_order = was.late.out_of_order || k.exists(threads, [&](const ThreadIx& t) {
+      return was.late.of(t).pending && (begins_now(t) || (at_point(t) && request(t).order != Order::plain));
+    });
+    k.for_each(threads, [&](const ThreadIx& t) {
+      const auto& late = was.late.of(t);
+      const auto& q = request(t);
+      auto& now = g.late.of(t);
+      const Bool stays = late.pending && !has_late_point(was, before, after, t);
+      now.way = points().way(late, before, after, t);
+      now.knows = late.knows && !written;
+      now.covered = late.covered || points().covers(late, before, after, t);
+      k.when(!stays, [&] { now = {}; });
+      k.when(begins_now(t), [&] {
+        now.pending = true;
+        now.way = points().first_way();
+        now.block = q.block;
+        now.word = q.word;
+        now.value = q.a;
+        now.scope = q.scope;
+        now.knows = !was.unordered(t);
+      });
+    });
+  }
   [[nodiscard]] Bool host(const ThreadIx& t) const { return open.machine().is_host(t); }
   [[nodiscard]] auto cu(const ThreadIx& t) const { return open.machine().cu_of(t); }
   [[nodiscard]] auto agent(const ThreadIx& t) const { return open.machine().agent_of(cu(t)); }
@@ -228,10 +475,17 @@ struct PortTheorem {
     v.invariant("until the first race, memory that has drained holds the newest write",
                 [&open](const State& s) {
                   const auto memory = open.memory();
+                  const Bool holds = memory.final_value(s.system.memory, Open::watched_block(),
+                                                        Open::watched_word()) == s.ghost.port.newest;
                   return s.ghost.port.raced || !memory.drained(s.system.memory) ||
-                         memory.final_value(s.system.memory, Open::watched_block(), Open::watched_word()) ==
-                             s.ghost.port.newest;
+                         (holds && !open.kind().exists(threads, [&](const ThreadIx& t) {
+                           return H::has_late_store(s.ghost.port, t);
+                         }));
                 });
+    if constexpr (H::has_late) {
+      v.invariant("until the first race, the points of a thread's atomics are in its order",
+                  [](const State& s) { return s.ghost.port.raced || !s.ghost.port.late.out_of_order; });
+    }
     v.invariant("a completed operation has had its point, in a step of its own", [&open](const State& s) {
       return !s.ghost.port.two_at_once && open.kind().forall(threads, [&](const ThreadIx& t) {
         return !s.system.memory.port(t).done || s.ghost.port.pointed(t);

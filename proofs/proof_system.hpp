@@ -22,6 +22,7 @@ struct ProofCover {
   std::vector<std::string> placed = {};  // sizes that say only where things are, which is any in a proof
   bool each_instance = false;            // obligations.hpp: easier for a solver, and more of them
   std::function<std::vector<SoughtRun>()> seek = {};
+  std::function<std::vector<ExploredMachine>()> machines = {};  // if there are several
 };
 
 // Neither what a client may ask nor an amount is a number of things.
@@ -73,6 +74,7 @@ class CompiledProof final : public ProofSubject {
         client_(std::move(cover.client)),
         each_instance_(cover.each_instance),
         seek_(std::move(cover.seek)),
+        machines_(std::move(cover.machines)),
         explored_sizes_(sizes_to_tell(explored)) {
     const symbolic::Session session(any_size, words_);
     const System system = make_();
@@ -104,6 +106,9 @@ class CompiledProof final : public ProofSubject {
     symbolic::ReadSystem<System>(system, visitor, each_instance_).read();
   }
   [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
+  [[nodiscard]] std::vector<ExploredMachine> machines() const override {
+    return machines_ ? machines_() : ProofSubject::machines();
+  }
   [[nodiscard]] std::vector<SoughtRun> runs_that_must_exist() const override {
     return seek_ ? seek_() : std::vector<SoughtRun>();
   }
@@ -118,6 +123,7 @@ class CompiledProof final : public ProofSubject {
   std::string client_;
   bool each_instance_;
   std::function<std::vector<SoughtRun>()> seek_;
+  std::function<std::vector<ExploredMachine>()> machines_;
   std::size_t rules_ = 0;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;

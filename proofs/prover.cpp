@@ -14,6 +14,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
 #include "checker/support/process.hpp"
+#include "proofs/report.hpp"
 #include "proofs/second_solver.hpp"
 
 namespace lockstep {
@@ -435,7 +436,9 @@ class Prover {
               fmt::format("{:04}-{}--{}.smt2", number, file_name(o.rule), file_name(o.lemma)))
                  .string();
     std::ofstream out(o.file);
-    out << fmt::format("; {}: {}\n; unsat means proved\n(set-logic ALL)\n", o.rule, o.lemma)
+    // A solver that is told of bits alone makes bits of them.
+    const std::string_view logic = Session::current().only_bits() ? "QF_BV" : "ALL";
+    out << fmt::format("; {}: {}\n; unsat means proved\n(set-logic {})\n", o.rule, o.lemma, logic)
         << solver.to_smt2();
     if (!out.flush()) throw BadInput(fmt::format("cannot write {}", o.file));
   }
@@ -478,6 +481,12 @@ class Prover {
 };
 
 }  // namespace
+
+std::vector<ExploredMachine> ProofSubject::machines() const {
+  std::vector<ExploredMachine> one;
+  one.push_back({sizes_text(explored_sizes()), model()});
+  return one;
+}
 
 std::string_view word(ProofStatus status) {
   constexpr std::array<std::string_view, 7> words{"proved",   "refuted", "vacuous", "unknown",

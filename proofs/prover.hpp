@@ -33,6 +33,12 @@ struct SoughtRun {
   std::unique_ptr<Model> model;
 };
 
+// The system on a small machine, with its lemmas as invariants.
+struct ExploredMachine {
+  std::string where;  // its sizes, and who sits where if that is not any
+  std::unique_ptr<Model> model;
+};
+
 // A system that can be proved, at the sizes, variant and faults it was asked for.
 class ProofSubject {
  public:
@@ -62,6 +68,8 @@ class ProofSubject {
   // None where nothing is explored.
   [[nodiscard]] virtual std::unique_ptr<Model> model() const { return nullptr; }
   [[nodiscard]] virtual std::vector<std::pair<std::string, int>> explored_sizes() const { return {}; }
+  // On what it is explored, one after the other: that model, unless there are several.
+  [[nodiscard]] virtual std::vector<ExploredMachine> machines() const;
   [[nodiscard]] virtual std::vector<SoughtRun> runs_that_must_exist() const { return {}; }
 };
 

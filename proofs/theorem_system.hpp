@@ -3,6 +3,8 @@
 // apart. Included by the translation unit of each system in proofs/systems only.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
@@ -19,6 +21,7 @@
 #include "proofs/history.hpp"
 #include "proofs/port_theorem.hpp"
 #include "proofs/proof_system.hpp"
+#include "proofs/report.hpp"
 
 namespace lockstep {
 
@@ -83,6 +86,13 @@ struct AskedSizesOf;
 template <class Capacities, class... Tags>
 struct AskedSizesOf<SizesWithin<Capacities, Tags...>> {
   using type = SizesWithin<Capacities, Tags..., AskedTag>;
+};
+
+// Two of everything that is explored, for a state that is copied fast.
+struct ExploredCapacities {
+  template <class Tag>
+  static constexpr int of =
+      std::is_same_v<Tag, AskedTag> || !counts_things<Tag> ? Tag::capacity : std::min(Tag::capacity, 2);
 };
 
 template <class Info, class K>
@@ -187,6 +197,28 @@ struct SoughtAt {
   bool (*shows)(const Port& port, bool from_another);  // of a thread that has its completion, before any race
 };
 
+// A system with the promise at its port and nothing besides: neither its own properties nor lemmas.
+template <class System, template <class> class History>
+class Promising {
+ public:
+  using Kind = typename System::Kind;
+  using State = typename System::State;
+  template <class Open>
+  using Port = typename History<Open>::Port;
+  explicit Promising(System system) : system_(std::move(system)) {}
+  [[nodiscard]] const Kind& kind() const { return system_.kind(); }
+  void start(StartList<Kind, State>& s) const { system_.start(s); }
+  void rules(RuleList<Kind, State>& r) const { system_.rules(r); }
+  void invariants(InvariantList<Kind, State>& v) const {
+    v.keep(PortTheorem<System, Port>{system_}).theorem(v);
+  }
+  void restore(State& s) const { system_.restore(s); }
+  [[nodiscard]] bool proper_end(const State& s) const { return system_.proper_end(s); }
+
+ private:
+  System system_;
+};
+
 // A system that is searched for such a run: its one invariant is that there is none.
 template <class System, class Port>
 class Seeking {
@@ -219,7 +251,7 @@ std::vector<SoughtAt<Port>> sought_at_port() {
   const Asked load{Operation::load, Order::plain, Scope::wg, 0};
   const auto store = [](int datum) { return Asked{Operation::store, Order::plain, Scope::wg, datum}; };
   const auto fence = [](Order order) { return Asked{Operation::fence, order, Scope::agent, 0}; };
-  const Asked rmw{Operation::rmw, Order::relaxed, Scope::agent, 3};
+  const Asked rmw{Operation::rmw, Order::acq_rel, Scope::agent, 3};
   const Asked release{Operation::store, Order::release, Scope::system, 2};
   return {
       {"a load returns 1, which another thread wrote",
@@ -241,6 +273,10 @@ std::vector<SoughtAt<Port>> sought_at_port() {
   };
 }
 
+// Of a queue.
+template <class Tag>
+inline constexpr bool is_slot = Tag::fixed && !Tag::interchangeable;
+
 inline std::uint32_t allowed_of(const std::vector<Asked>& requests) {
   std::uint32_t bits = 0;
   for (const Asked& one : requests) {
@@ -249,6 +285,74 @@ inline std::uint32_t allowed_of(const std::vector<Asked>& requests) {
     }
   }
   return bits;
+}
+
+// What some model judges; `Port` are the ghosts of the explored system.
+template <class Port, class Request>
+std::uint32_t judged() {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < detail::asked_of_explored.size(); ++i) {
+    Request q;
+    q.operation = detail::asked_of_explored[i].operation;
+    q.order = detail::asked_of_explored[i].order;
+    q.scope = detail::asked_of_explored[i].scope;
+    if (!Port::outside(q).v) bits |= std::uint32_t{1} << i;
+  }
+  return bits;
+}
+
+// Where the two threads of the explorer sit.
+struct SmallMachine {
+  std::string_view name;
+  int cus;
+  int agents;
+  bool host;  // the second one is a CPU's
+};
+inline constexpr std::array<SmallMachine, 4> small_machines{
+    SmallMachine{"two CUs", 2, 1, false},
+    SmallMachine{"a CU and a CPU", 1, 1, true},
+    SmallMachine{"two agents", 2, 2, false},
+    SmallMachine{"one CU", 1, 1, false},
+};
+// Requests that show much by themselves, and on which of these machines.
+struct FewRequests {
+  std::string_view name;
+  std::size_t machine;
+  std::vector<Asked> requests;
+};
+inline std::vector<FewRequests> few_requests() {
+  const Asked load{Operation::load, Order::plain, Scope::wg, 0};
+  const Asked store{Operation::store, Order::plain, Scope::wg, 1};
+  const auto release = [](Scope scope) { return Asked{Operation::store, Order::release, scope, 2}; };
+  const auto acquire = [](Scope scope) { return Asked{Operation::load, Order::acquire, scope, 0}; };
+  const auto rmw = [](Scope scope) { return Asked{Operation::rmw, Order::acq_rel, scope, 3}; };
+  const auto fence = [](Order order) { return Asked{Operation::fence, order, Scope::agent, 0}; };
+  const std::vector<Asked> to_system{load, store, release(Scope::system), acquire(Scope::system)};
+  return {
+      {"loads, stores and an agent's RMWs", 0, {load, store, rmw(Scope::agent)}},
+      {"loads and an agent's releases and acquires", 0, {load, release(Scope::agent), acquire(Scope::agent)}},
+      {"loads and a system's releases and acquires",
+       0,
+       {load, release(Scope::system), acquire(Scope::system)}},
+      {"loads, stores and an agent's fences", 0, {load, store, fence(Order::release), fence(Order::acquire)}},
+      {"loads, stores and a system's releases and acquires", 1, to_system},
+      {"loads, stores and a system's releases and acquires", 2, to_system},
+  };
+}
+template <class Info, class Sizes>
+Sizes small_sizes(const SmallMachine& where, int variant) {
+  Sizes sizes;
+  sizes.visit([]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, AskedTag> && counts_things<Tag>) size = 1;
+  });
+  sizes.template set<ThreadTag>(2);
+  sizes.template set<CuTag>(where.cus);
+  sizes.template set<AgentTag>(where.agents);
+  Info::default_sizes(sizes, variant);
+  sizes.visit([]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, AskedTag> && counts_things<Tag> && is_slot<Tag>) size = 1;
+  });
+  return sizes;
 }
 
 // `Lemmas` has those of the system, and `theorem`.
@@ -264,7 +368,7 @@ template <class Info, template <class> class History, template <class> class Lem
 std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
   using Sizes = typename Info::template Sizes<FullCapacities>;
   using Terms = Symbolic<Sizes>;
-  using AskedSizes = typename AskedSizesOf<Sizes>::type;
+  using AskedSizes = typename AskedSizesOf<typename Info::template Sizes<ExploredCapacities>>::type;
   using Numbers = Concrete<AskedSizes>;
   const SystemEntry& entry = find_system(Info::name);
   const int variant = variant_index(entry, options.variant);
@@ -278,30 +382,52 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
     return Proved(WithHistory<WatchedByAny<Info, Terms>, History>(
         WatchedByAny<Info, Terms>(Terms(sizes), named_machine<Terms>(), faults, variant)));
   };
-  // The explorer's machine: a thread on each of two CUs of an agent, one block of one word, the shortest
-  // queues.
-  AskedSizes small;
-  small.visit([]<class Tag>(Tag, int& size) {
-    if (!std::is_same_v<Tag, AskedTag> && counts_things<Tag>) size = 1;
-  });
-  small.template set<ThreadTag>(2);
-  small.template set<CuTag>(2);
+  // The explorer's machines: two threads, one block of one word, the shortest queues.
   using Few = WatchedByFew<Info, Numbers>;
   using Observed = WithHistory<Few, History>;
-  const auto observed = [=](std::uint32_t allowed) {
+  const auto observed = [=](const SmallMachine& where, std::uint32_t allowed) {
     Numbers k;
-    k.sizes = small;
+    k.sizes = small_sizes<Info, AskedSizes>(where, variant);
     k.set_value_range({0, 3});
     Machine<Numbers> machine{};
-    for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
+    for (std::size_t t = 0; t < 2; ++t) {
+      machine.cu_of.image[t] = static_cast<std::uint8_t>(t % static_cast<std::size_t>(where.cus));
+      machine.agent_of.image[t] = static_cast<std::uint8_t>(t % static_cast<std::size_t>(where.agents));
+    }
+    machine.is_host.member[1] = where.host;
     return Observed(Few(k, machine, faults, variant, allowed));
   };
   using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
   using Proof = CompiledProof<Proved, AskedSizes>;
-  const auto explore = [=]() -> std::unique_ptr<Model> {
+  using Request = typename lockstep::Port<Numbers>::Request;
+  const auto explore_on = [=](const SmallMachine& where) -> std::unique_ptr<Model> {
     using Explored = WithTheorem<Info, Numbers, WatchedByFew, History, Lemmas>;
-    return std::make_unique<CompiledModel<Explored>>(Explored(observed(~std::uint32_t{0})),
-                                                     Reductions::none());
+    return std::make_unique<CompiledModel<Explored>>(
+        Explored(observed(where, judged<typename History<Few>::Port, Request>())), Reductions::none());
+  };
+  const auto promise_on = [=](const SmallMachine& where, std::uint32_t allowed) -> std::unique_ptr<Model> {
+    using Explored = Promising<Observed, History>;
+    return std::make_unique<CompiledModel<Explored>>(
+        Explored(observed(where, allowed & judged<typename History<Few>::Port, Request>())),
+        Reductions::none());
+  };
+  // The promise alone is looked at first, what breaks it being no mere lemma; and by few requests at a time.
+  const auto machines = [=] {
+    const auto text = [=](const SmallMachine& where) {
+      return fmt::format("{} ({})", sizes_text(sizes_to_tell(small_sizes<Info, AskedSizes>(where, variant))),
+                         where.name);
+    };
+    std::vector<ExploredMachine> all;
+    for (const FewRequests& few : few_requests()) {
+      const SmallMachine& where = small_machines.at(few.machine);
+      all.push_back({fmt::format("{}, the promise alone, asking for {}", text(where), few.name),
+                     promise_on(where, allowed_of(few.requests))});
+    }
+    for (const SmallMachine& where : small_machines)
+      all.push_back(
+          {fmt::format("{}, the promise alone", text(where)), promise_on(where, ~std::uint32_t{0})});
+    for (const SmallMachine& where : small_machines) all.push_back({text(where), explore_on(where)});
+    return all;
   };
   const auto seek = [=] {
     using PortState = Port<Numbers>;
@@ -310,13 +436,15 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
       using System = Seeking<Observed, PortState>;
       runs.push_back({std::string(sought.name),
                       std::make_unique<CompiledModel<System>>(
-                          System(observed(allowed_of(sought.requests)), sought), Reductions::none())});
+                          System(observed(small_machines.front(), allowed_of(sought.requests)), sought),
+                          Reductions::none())});
     }
     return runs;
   };
   return std::make_unique<Proof>(
-      make, explore, small, false,
-      ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}, true, seek});
+      make, [=] { return explore_on(small_machines.front()); },
+      small_sizes<Info, AskedSizes>(small_machines.front(), variant), false,
+      ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}, true, seek, machines});
 }
 
 }  // namespace lockstep

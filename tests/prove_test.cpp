@@ -2,6 +2,7 @@
 // what a solver cannot do is never counted as proved.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,6 +17,7 @@
 #include "spec/examples/german.hpp"
 #include "spec/memory/cpcoh.hpp"
 #include "spec/memory/halcone.hpp"
+#include "spec/memory/write_through.hpp"
 
 using namespace lockstep;
 
@@ -28,6 +30,48 @@ ProofResult prove_system(const std::string& name, bool any_size, const std::vect
   const auto subject = find_proof(name).build(system, any_size);
   options.any_size = any_size;
   return prove(*subject, options);
+}
+
+// Which lemma at write-through's port each fault breaks, with one agent, block and word.
+const std::map<std::string, std::string> port_seen_by{
+    {"release-does-not-wait", "what a thread that has released is ordered behind is where its scope sees it"},
+    {"early-acknowledgement", "what a thread that has released is ordered behind is where its scope sees it"},
+    {"acquire-keeps-l1", "a fresh L1 holds no older copy, and fetches none"},
+    {"acquire-keeps-l2", "a fresh L2 holds no older copy, and fetches none"},
+    {"fill-survives-acquire", "a fresh L1 is brought no older copy"},
+    {"fill-survives-write", "a fresh L1 is brought no older copy"},
+    {"l1-copy-not-updated", "a fresh L1 holds no older copy, and fetches none"},
+    {"l2-copy-not-updated", "a fresh L2 holds no older copy, and fetches none"},
+    {"atomic-keeps-l1-copy",
+     "an atomic on its way leaves nothing of its block in its L1, nor to be put there"},
+    {"atomic-overtakes-writes", "an atomic is behind what its thread is ordered behind"},
+    {"marker-overtakes-writes", "a marker is behind what its thread is ordered behind"},
+    {"cpu-not-invalidated", "or in memory, if no link has a write"},
+};
+
+// The promise at a port with one agent, block and word: all of it, or with a fault the lemma that it breaks.
+ProofResult prove_port(const std::string& name, const std::string& fault = {}) {
+  SystemOptions system;
+  system.sizes = {{"agent", 1}, {"block", 1}, {"word", 1}};
+  ProveOptions options;
+  options.from_scratch = true;
+  if (!fault.empty()) {
+    system.faults = {fault};
+    options.only = {port_seen_by.at(fault)};
+  }
+  return prove(*theorem_of(name, system), options);
+}
+
+// Whether the explorer finds a run that breaks the promise at the port, on the machine that is so described.
+bool promise_broken(const std::string& name, const SystemOptions& system, const std::string& where) {
+  const auto machines = theorem_of(name, system)->machines();
+  return std::any_of(machines.begin(), machines.end(), [&](const ExploredMachine& machine) {
+    if (machine.where.find(where) == std::string::npos) return false;
+    ExploreOptions options;
+    options.deadlocks = false;
+    options.time_limit = std::chrono::minutes(3);
+    return explore(*machine.model, options).verdict == Verdict::invariant;
+  });
 }
 
 bool refuted(const ProofResult& result, const std::string& lemma) {
@@ -298,7 +342,9 @@ TEST_CASE("a lemma that says nothing is not counted as proved") {
 }
 
 TEST_CASE("lemmas that never let a rule happen are reported beside what they make of it") {
-  const ProofResult result = prove_toy(false, {.contradiction = true});
+  ProveOptions options;
+  options.from_scratch = GENERATE(false, true);
+  const ProofResult result = prove_toy(false, {.contradiction = true}, options);
   CHECK_FALSE(result.proved());
   CHECK(std::any_of(result.obligations.begin(), result.obligations.end(), [](const Obligation& o) {
     return o.status == ProofStatus::vacuous && o.rule == "clears one";
@@ -394,6 +440,41 @@ TEST_CASE("at write-through's port there are the runs that must exist") {
     CHECK(explore(*run.model, options).verdict == Verdict::invariant);
   }
   CHECK(theorem_of("sc", {}) == nullptr);
+}
+
+TEST_CASE("the promise at write-through's port is proved at one small size", "[.][nightly]") {
+  CHECK(prove_port("write-through").proved());
+}
+
+TEST_CASE("every fault of write-through breaks the proof of what its port promises", "[.][nightly]") {
+  for (const Fault& fault : write_through::faults) {
+    const std::string name(fault.name);
+    INFO(name);
+    REQUIRE(port_seen_by.contains(name));
+    CHECK(refuted(prove_port("write-through", name), port_seen_by.at(name)));
+  }
+}
+
+TEST_CASE("at write-through's port a release that does not wait is noticed") {
+  const std::string fault = "release-does-not-wait";
+  CHECK(refuted(prove_port("write-through", fault), port_seen_by.at(fault)));
+}
+
+TEST_CASE(
+    "quick-release as printed breaks the promise at its port, in a run, and so does an RMW that overtakes") {
+  SystemOptions printed;
+  printed.variant = "as-printed";
+  CHECK(promise_broken("quick-release", printed,
+                       "(two CUs), the promise alone, asking for loads and an agent's"));
+  SystemOptions overtaking;
+  overtaking.faults = {"atomic-overtakes-write"};
+  CHECK(promise_broken("quick-release", overtaking, "(one CU), the promise alone"));
+}
+
+TEST_CASE("quick-release's promise is stated for one message a link") {
+  SystemOptions wide;
+  wide.sizes = {{"link1-messages", 2}};
+  CHECK_THROWS_WITH(theorem_of("quick-release", wide), Catch::Contains("one message a link"));
 }
 
 TEST_CASE("cpcoh is proved for any number of chiplets, structures and words, with any lines") {

@@ -164,8 +164,10 @@ struct History {
   }
 };
 
+// What holds of messages and entries whatever is watched; `ghost.wide(t)` is whether the last flush of the
+// thread is for the system.
 template <class System>
-struct Lemmas : MemoryClaims<System> {
+struct PlaceLemmas : MemoryClaims<System> {
   using Base = MemoryClaims<System>;
   using Base::each_agent;
   using Base::each_cu;
@@ -184,6 +186,176 @@ struct Lemmas : MemoryClaims<System> {
   using Up = typename W::Up;
   using Entry = typename W::Entry;
 
+  [[nodiscard]] W w() const { return W{system.system()}; }
+
+  // Where the messages of a thread are, and what it is doing meanwhile.
+  template <class V>
+  void places(V& v) const {
+    v.invariant("a dirty CPU line is present", [this](const State& s) {
+      return k().forall(blocks, [&](const auto& b) {
+        const auto& line = s.system.memory.home.cpu(b);
+        return !line.dirty || line.present;
+      });
+    });
+    each_thread(v, "a read on its way to L2 is on its CU's link",
+                [this](const State&, const M& m, const ThreadIx& t) {
+                  return (m.read(t).stage == ReadStage::to_l2) ==
+                         W::holds(m.link1(w().cu(t)), UpKind::read, t);
+                });
+    each_thread(v, "a read on its way to the directory is on its agent's link",
+                [this](const State&, const M& m, const ThreadIx& t) {
+                  return (m.read(t).stage == ReadStage::to_directory) ==
+                         W::holds(m.link2(w().agent(t)), UpKind::read, t);
+                });
+    each_thread(v, "a thread that releases has its marker in one place",
+                [this](const State&, const M& m, const ThreadIx& t) {
+                  return one_place(m, t, EntryKind::marker, UpKind::marker) &&
+                         (m.stage(t) == Stage::releasing) == travels(m, t, EntryKind::marker, UpKind::marker);
+                });
+    each_thread(v, "a flush is in one place", [this](const State&, const M& m, const ThreadIx& t) {
+      return one_place(m, t, EntryKind::flush, UpKind::flush) &&
+             (m.flushing(t) || !travels(m, t, EntryKind::flush, UpKind::flush));
+    });
+    each_thread(v, "an RMW in flight is on one link", [this](const State&, const M& m, const ThreadIx& t) {
+      const Bool on1 = W::holds(m.link1(w().cu(t)), UpKind::atomic, t);
+      const Bool on2 = W::holds(m.link2(w().agent(t)), UpKind::atomic, t);
+      return (m.stage(t) == Stage::atomic) == (on1 || on2) && !(on1 && on2);
+    });
+    v.invariant("an S-FIFO1 holds entries of its own CU", [this](const State& s) {
+      return k().forall(queues, [&](const auto& q) {
+        return own_entries(s, s.system.memory.fifo1(q), [&](const ThreadIx& t) { return w().queue(t) == q; });
+      });
+    });
+    each_agent(v, "an S-FIFO2 holds entries of its own agent",
+               [this](const State& s, const M& m, const Agent& a) {
+                 return own_entries(s, m.fifo2(a), [&](const ThreadIx& t) { return w().agent(t) == a; });
+               });
+    v.invariant("S-FIFO3 holds entries of agents", [this](const State& s) {
+      return own_entries(s, s.system.memory.fifo3, [](const ThreadIx&) { return Bool(true); });
+    });
+    each_cu(v, "link1 carries messages of its own CU, each once",
+            [this](const State& s, const M& m, const Cu& c) {
+              return own_messages(s, m, m.link1(c), [&](const ThreadIx& t) { return w().cu(t) == c; });
+            });
+    each_agent(v, "link2 carries messages of its own agent, each once",
+               [this](const State& s, const M& m, const Agent& a) {
+                 return own_messages(s, m, m.link2(a), [&](const ThreadIx& t) { return w().agent(t) == a; });
+               });
+    each_thread(v, "what a thread does is its pending request",
+                [this](const State&, const M& m, const ThreadIx& t) {
+                  const auto& q = m.port(t).request;
+                  const Bool busy = m.stage(t) != Stage::idle;
+                  const Bool reading = m.read(t).stage != ReadStage::none;
+                  const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::stored;
+                  const Bool releases_now =
+                      releasing || m.stage(t) == Stage::awaiting || m.stage(t) == Stage::released;
+                  return (!(busy || reading) || m.port(t).pending) && (!reading || (!busy && !w().host(t))) &&
+                         (!reading || q.operation == Operation::load) &&
+                         (!releases_now || (releases(q.order) && (w().host(t) || beyond_group(m, t)))) &&
+                         (!releases_now || !m.flushing(t)) && (!busy || q.operation != Operation::load) &&
+                         (m.stage(t) != Stage::stored || q.operation == Operation::store) &&
+                         (m.stage(t) != Stage::atomic || q.operation == Operation::rmw) &&
+                         (!w().host(t) || (!releasing && m.stage(t) != Stage::atomic && !m.flushing(t)));
+                });
+    each_thread(v, "a read that is not in flight has no marks",
+                [](const State&, const M& m, const ThreadIx& t) {
+                  const auto& read = m.read(t);
+                  return (read.stage != ReadStage::none || !read.poisoned) &&
+                         (!read.followed || read.stage == ReadStage::from_directory ||
+                          read.stage == ReadStage::from_l2);
+                });
+    each_thread(v, "a request is pending or done, not both", [](const State&, const M& m, const ThreadIx& t) {
+      return !m.port(t).pending || !m.port(t).done;
+    });
+  }
+
+  // A CPU's release is for the whole system.
+  [[nodiscard]] Bool wide(const M& m, const ThreadIx& t) const { return w().host(t) || to_system(m, t); }
+  [[nodiscard]] Bool travels(const M& m, const ThreadIx& t, EntryKind entry, UpKind message) const {
+    return W::holds(m.fifo1(w().queue(t)), entry, t) || W::holds(m.link1(w().cu(t)), message, t) ||
+           W::holds(m.fifo2(w().agent(t)), entry, t) || W::holds(m.link2(w().agent(t)), message, t) ||
+           W::holds(m.fifo3, entry, t);
+  }
+  // The thread's read of the watched block is in flight.
+  [[nodiscard]] static Bool reads(const M& m, const ThreadIx& t) {
+    return m.read(t).stage != ReadStage::none && m.port(t).request.block == W::block();
+  }
+  // The thread's load is performed beyond L1.
+  [[nodiscard]] static Bool passes(const M& m, const ThreadIx& t) { return atomic_beyond_group(m, t); }
+
+ private:
+  [[nodiscard]] Bool one_place(const M& m, const ThreadIx& t, EntryKind entry, UpKind message) const {
+    const std::array<Bool, 5> at{W::holds(m.fifo1(w().queue(t)), entry, t),
+                                 W::holds(m.link1(w().cu(t)), message, t),
+                                 W::holds(m.fifo2(w().agent(t)), entry, t),
+                                 W::holds(m.link2(w().agent(t)), message, t), W::holds(m.fifo3, entry, t)};
+    Bool one(true);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) one = one && !(at[i] && at[j]);
+    }
+    return one;
+  }
+  // Of a flush the scope is remembered, of a marker it is the request's.
+  [[nodiscard]] Bool scope_fits(const State& s, const ThreadIx& t, const Bool& marker,
+                                const auto& scope) const {
+    const Bool asked = s.system.memory.port(t).request.scope == Scope::system;
+    const Bool to_system = (marker && asked) || (!marker && s.ghost.wide(t));
+    return (scope == Scope::system && to_system) || (scope == Scope::agent && !to_system);
+  }
+  template <class Fifo, class Here>
+  [[nodiscard]] Bool own_entries(const State& s, const Fifo& fifo, Here&& here) const {
+    Bool all(true);
+    K::for_each_queued(fifo, [&](const Entry& e) {
+      const Bool marker = e.kind == EntryKind::marker;
+      const Bool scoped = marker || e.kind == EntryKind::flush;
+      all = all &&
+            (!scoped || (here(e.thread) && !w().host(e.thread) && scope_fits(s, e.thread, marker, e.scope)));
+    });
+    return all && k().forall(threads, [&](const ThreadIx& t) {
+      return W::once(fifo, EntryKind::marker, t) && W::once(fifo, EntryKind::flush, t);
+    });
+  }
+  template <class Link, class Here>
+  [[nodiscard]] Bool own_messages(const State& s, const M& m, const Link& link, Here&& here) const {
+    Bool all(true);
+    K::for_each_queued(link, [&](const Up& message) {
+      const Bool marker = message.kind == UpKind::marker;
+      const Bool scoped = marker || message.kind == UpKind::flush;
+      const Bool addressed = message.kind == UpKind::read || message.kind == UpKind::atomic;
+      all = all && (message.kind == UpKind::write ||
+                    (here(message.thread) && !w().host(message.thread) &&
+                     (!addressed || message.block == m.port(message.thread).request.block) &&
+                     (!scoped || scope_fits(s, message.thread, marker, message.scope))));
+    });
+    return all && k().forall(threads, [&](const ThreadIx& t) {
+      return W::once(link, UpKind::marker, t) && W::once(link, UpKind::flush, t) &&
+             W::once(link, UpKind::read, t) && W::once(link, UpKind::atomic, t);
+    });
+  }
+};
+
+template <class System>
+struct Lemmas : PlaceLemmas<System> {
+  using Base = PlaceLemmas<System>;
+  using Base::each_agent;
+  using Base::each_cu;
+  using Base::each_thread;
+  using Base::k;
+  using Base::passes;
+  using Base::reads;
+  using Base::travels;
+  using Base::w;
+  using Base::wide;
+  using typename Base::Agent;
+  using typename Base::Bool;
+  using typename Base::Cu;
+  using typename Base::K;
+  using typename Base::M;
+  using typename Base::State;
+  using typename Base::ThreadIx;
+  using typename Base::Up;
+  using typename Base::W;
+
   // These compare every word of every copy with memory: what the theorem says of the watched word they say of
   // all words at once, in terms of data instead of what is ahead of what. The explorer judges them.
   static constexpr std::array<std::string_view, 2> left_to_the_explorer{
@@ -198,12 +370,11 @@ struct Lemmas : MemoryClaims<System> {
     progress_of_releases(v);
     progress_of_reads(v);
     invalidations(v);
-    places(v);
+    Base::places(v);
+    requests(v);
   }
 
  private:
-  [[nodiscard]] W w() const { return W{system.system()}; }
-
   // Every read cache in the scope is new: of one agent, or of all, and memory then too.
   [[nodiscard]] Bool visible(const State& s, const Agent& home, const Bool& wide) const {
     return k().forall(agents, [&](const Agent& a) { return (a != home && !wide) || s.ghost.new2(a); }) &&
@@ -222,8 +393,6 @@ struct Lemmas : MemoryClaims<System> {
              (wide && m.awaited2(t, w().agent_of(c), W::block()));
     }) && (!wide || w().memory_new(m));
   }
-  // A CPU's release is for the whole system.
-  [[nodiscard]] Bool wide(const M& m, const ThreadIx& t) const { return w().host(t) || to_system(m, t); }
 
   template <class V>
   void theorem(V& v) const {
@@ -301,12 +470,6 @@ struct Lemmas : MemoryClaims<System> {
       return (!s.ghost.host_stored || w().memory_new(s.system.memory)) &&
              (!s.ghost.host_released || s.ghost.host_stored);
     });
-    v.invariant("a dirty CPU line is present", [this](const State& s) {
-      return k().forall(blocks, [&](const auto& b) {
-        const auto& line = s.system.memory.home.cpu(b);
-        return !line.dirty || line.present;
-      });
-    });
   }
   template <class Link>
   [[nodiscard]] static Bool new_data(const Link& link) {
@@ -376,16 +539,7 @@ struct Lemmas : MemoryClaims<System> {
            (!W::holds(m.fifo2(a), entry, t) || in2) && (!W::holds(m.link2(a), message, t) || on2) &&
            (!W::holds(m.fifo3, entry, t) || in3) && (!far || to_system);
   }
-  [[nodiscard]] Bool travels(const M& m, const ThreadIx& t, EntryKind entry, UpKind message) const {
-    return W::holds(m.fifo1(w().queue(t)), entry, t) || W::holds(m.link1(w().cu(t)), message, t) ||
-           W::holds(m.fifo2(w().agent(t)), entry, t) || W::holds(m.link2(w().agent(t)), message, t) ||
-           W::holds(m.fifo3, entry, t);
-  }
 
-  // The thread's read of the watched block is in flight.
-  [[nodiscard]] static Bool reads(const M& m, const ThreadIx& t) {
-    return m.read(t).stage != ReadStage::none && m.port(t).request.block == W::block();
-  }
   // What the read brings must not be old: a cache that is new will take it, or the load was late.
   [[nodiscard]] Bool trusted(const State& s, const M& m, const ThreadIx& t) const {
     const auto& read = m.read(t);
@@ -424,8 +578,6 @@ struct Lemmas : MemoryClaims<System> {
                                       ((w().host(t) && on_cpu) || (!w().host(t) && on_gpu)));
         });
   }
-  // The thread's load is performed beyond L1.
-  [[nodiscard]] static Bool passes(const M& m, const ThreadIx& t) { return atomic_beyond_group(m, t); }
 
   // That invalidations are sent in time, and stay behind the fills that they follow.
   template <class V>
@@ -453,79 +605,8 @@ struct Lemmas : MemoryClaims<System> {
                 });
   }
 
-  // Where the messages of a thread are, and what it is doing meanwhile.
   template <class V>
-  void places(V& v) const {
-    each_thread(v, "a read on its way to L2 is on its CU's link",
-                [this](const State&, const M& m, const ThreadIx& t) {
-                  return (m.read(t).stage == ReadStage::to_l2) ==
-                         W::holds(m.link1(w().cu(t)), UpKind::read, t);
-                });
-    each_thread(v, "a read on its way to the directory is on its agent's link",
-                [this](const State&, const M& m, const ThreadIx& t) {
-                  return (m.read(t).stage == ReadStage::to_directory) ==
-                         W::holds(m.link2(w().agent(t)), UpKind::read, t);
-                });
-    each_thread(v, "a thread that releases has its marker in one place",
-                [this](const State&, const M& m, const ThreadIx& t) {
-                  return one_place(m, t, EntryKind::marker, UpKind::marker) &&
-                         (m.stage(t) == Stage::releasing) == travels(m, t, EntryKind::marker, UpKind::marker);
-                });
-    each_thread(v, "a flush is in one place", [this](const State&, const M& m, const ThreadIx& t) {
-      return one_place(m, t, EntryKind::flush, UpKind::flush) &&
-             (m.flushing(t) || !travels(m, t, EntryKind::flush, UpKind::flush));
-    });
-    each_thread(v, "an RMW in flight is on one link", [this](const State&, const M& m, const ThreadIx& t) {
-      const Bool on1 = W::holds(m.link1(w().cu(t)), UpKind::atomic, t);
-      const Bool on2 = W::holds(m.link2(w().agent(t)), UpKind::atomic, t);
-      return (m.stage(t) == Stage::atomic) == (on1 || on2) && !(on1 && on2);
-    });
-    v.invariant("an S-FIFO1 holds entries of its own CU", [this](const State& s) {
-      return k().forall(queues, [&](const auto& q) {
-        return own_entries(s, s.system.memory.fifo1(q), [&](const ThreadIx& t) { return w().queue(t) == q; });
-      });
-    });
-    each_agent(v, "an S-FIFO2 holds entries of its own agent",
-               [this](const State& s, const M& m, const Agent& a) {
-                 return own_entries(s, m.fifo2(a), [&](const ThreadIx& t) { return w().agent(t) == a; });
-               });
-    v.invariant("S-FIFO3 holds entries of agents", [this](const State& s) {
-      return own_entries(s, s.system.memory.fifo3, [](const ThreadIx&) { return Bool(true); });
-    });
-    each_cu(v, "link1 carries messages of its own CU, each once",
-            [this](const State& s, const M& m, const Cu& c) {
-              return own_messages(s, m, m.link1(c), [&](const ThreadIx& t) { return w().cu(t) == c; });
-            });
-    each_agent(v, "link2 carries messages of its own agent, each once",
-               [this](const State& s, const M& m, const Agent& a) {
-                 return own_messages(s, m, m.link2(a), [&](const ThreadIx& t) { return w().agent(t) == a; });
-               });
-    each_thread(v, "what a thread does is its pending request",
-                [this](const State&, const M& m, const ThreadIx& t) {
-                  const auto& q = m.port(t).request;
-                  const Bool busy = m.stage(t) != Stage::idle;
-                  const Bool reading = m.read(t).stage != ReadStage::none;
-                  const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::stored;
-                  const Bool releases_now =
-                      releasing || m.stage(t) == Stage::awaiting || m.stage(t) == Stage::released;
-                  return (!(busy || reading) || m.port(t).pending) && (!reading || (!busy && !w().host(t))) &&
-                         (!reading || q.operation == Operation::load) &&
-                         (!releases_now || (releases(q.order) && (w().host(t) || beyond_group(m, t)))) &&
-                         (!releases_now || !m.flushing(t)) && (!busy || q.operation != Operation::load) &&
-                         (m.stage(t) != Stage::stored || q.operation == Operation::store) &&
-                         (m.stage(t) != Stage::atomic || q.operation == Operation::rmw) &&
-                         (!w().host(t) || (!releasing && m.stage(t) != Stage::atomic && !m.flushing(t)));
-                });
-    each_thread(v, "a read that is not in flight has no marks",
-                [](const State&, const M& m, const ThreadIx& t) {
-                  const auto& read = m.read(t);
-                  return (read.stage != ReadStage::none || !read.poisoned) &&
-                         (!read.followed || read.stage == ReadStage::from_directory ||
-                          read.stage == ReadStage::from_l2);
-                });
-    each_thread(v, "a request is pending or done, not both", [](const State&, const M& m, const ThreadIx& t) {
-      return !m.port(t).pending || !m.port(t).done;
-    });
+  void requests(V& v) const {
     each_thread(v, "a request exchanges, releases with its writes, and writes no first value",
                 [](const State&, const M& m, const ThreadIx& t) {
                   const auto& q = m.port(t).request;
@@ -534,54 +615,6 @@ struct Lemmas : MemoryClaims<System> {
                                                 (q.operation != Operation::load || !releases(q.order)) &&
                                                 (!W::asks(m, t) || !writes || q.a != typename K::Value(0)));
                 });
-  }
-  [[nodiscard]] Bool one_place(const M& m, const ThreadIx& t, EntryKind entry, UpKind message) const {
-    const std::array<Bool, 5> at{W::holds(m.fifo1(w().queue(t)), entry, t),
-                                 W::holds(m.link1(w().cu(t)), message, t),
-                                 W::holds(m.fifo2(w().agent(t)), entry, t),
-                                 W::holds(m.link2(w().agent(t)), message, t), W::holds(m.fifo3, entry, t)};
-    Bool one(true);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) one = one && !(at[i] && at[j]);
-    }
-    return one;
-  }
-  // Of a flush the scope is remembered, of a marker it is the request's.
-  [[nodiscard]] Bool scope_fits(const State& s, const ThreadIx& t, const Bool& marker,
-                                const auto& scope) const {
-    const Bool asked = s.system.memory.port(t).request.scope == Scope::system;
-    const Bool to_system = (marker && asked) || (!marker && s.ghost.wide(t));
-    return (scope == Scope::system && to_system) || (scope == Scope::agent && !to_system);
-  }
-  template <class Fifo, class Here>
-  [[nodiscard]] Bool own_entries(const State& s, const Fifo& fifo, Here&& here) const {
-    Bool all(true);
-    K::for_each_queued(fifo, [&](const Entry& e) {
-      const Bool marker = e.kind == EntryKind::marker;
-      const Bool scoped = marker || e.kind == EntryKind::flush;
-      all = all &&
-            (!scoped || (here(e.thread) && !w().host(e.thread) && scope_fits(s, e.thread, marker, e.scope)));
-    });
-    return all && k().forall(threads, [&](const ThreadIx& t) {
-      return W::once(fifo, EntryKind::marker, t) && W::once(fifo, EntryKind::flush, t);
-    });
-  }
-  template <class Link, class Here>
-  [[nodiscard]] Bool own_messages(const State& s, const M& m, const Link& link, Here&& here) const {
-    Bool all(true);
-    K::for_each_queued(link, [&](const Up& message) {
-      const Bool marker = message.kind == UpKind::marker;
-      const Bool scoped = marker || message.kind == UpKind::flush;
-      const Bool addressed = message.kind == UpKind::read || message.kind == UpKind::atomic;
-      all = all && (message.kind == UpKind::write ||
-                    (here(message.thread) && !w().host(message.thread) &&
-                     (!addressed || message.block == m.port(message.thread).request.block) &&
-                     (!scoped || scope_fits(s, message.thread, marker, message.scope))));
-    });
-    return all && k().forall(threads, [&](const ThreadIx& t) {
-      return W::once(link, UpKind::marker, t) && W::once(link, UpKind::flush, t) &&
-             W::once(link, UpKind::read, t) && W::once(link, UpKind::atomic, t);
-    });
   }
 };
 
