@@ -90,7 +90,8 @@ struct TooSoon : quick_release::Claims<K> {
   using Base = quick_release::Claims<K>;
   using typename Base::Bool, typename Base::State, typename Base::ThreadIx;
   void at_once(AtOnceList<K, State>& list) const {
-    list.commutes("store enters wL1", over(threads), [](const State&, ThreadIx) { return Bool(true); });
+    list.commutes(
+        "store enters wL1", over(threads), [](const State&, ThreadIx) { return Bool(true); }, may_mend);
   }
 };
 
