@@ -312,26 +312,20 @@ struct PortHistory {
   // The thread has a late store; has one to the word; what an operation of the thread at its point finds
   // newest.
   [[nodiscard]] static Bool has_late_store(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return g.late.of(t).pending;
-    } else {
-      return Bool(false);
-    }
+    return of_late(
+        g, t, [](const auto& late) { return late.pending; }, Bool(false));
   }
   [[nodiscard]] static Bool is_late(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      const auto& late = g.late.of(t);
+    const auto to_word = [](const auto& late) {
       return late.pending && late.block == Open::watched_block() && late.word == Open::watched_word();
-    } else {
-      return Bool(false);
-    }
+    };
+    return of_late(g, t, to_word, Bool(false));
   }
   [[nodiscard]] static Value newest_for(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return K::select(is_late(g, t), Value(g.late.of(t).value), Value(g.newest));
-    } else {
-      return g.newest;
-    }
+    const auto newest = [&](const auto& late) {
+      return K::select(is_late(g, t), Value(late.value), Value(g.newest));
+    };
+    return of_late(g, t, newest, Value(g.newest));
   }
   // Two atomics do not race if their scope instances are one.
   [[nodiscard]] Bool fits_newest(const Ghost& g, const auto& request, const ThreadIx& t) const {
@@ -340,6 +334,16 @@ struct PortHistory {
   }
 
  private:
+  // What is said of the thread's late store, where stores can be late.
+  template <class Say, class Otherwise>
+  [[nodiscard]] static Otherwise of_late(const Ghost& g, const ThreadIx& t, const Say& say,
+                                         const Otherwise& otherwise) {
+    if constexpr (has_late) {
+      return Otherwise(say(g.late.of(t)));
+    } else {
+      return otherwise;
+    }
+  }
   [[nodiscard]] Points<Open> points() const { return Points<Open>{open}; }
   [[nodiscard]] Bool begins(const State& before, const State& after, const ThreadIx& t) const {
     if constexpr (has_late) {
@@ -349,32 +353,20 @@ struct PortHistory {
     }
   }
   [[nodiscard]] static Bool is_covered(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return g.late.of(t).covered;
-    } else {
-      return Bool(false);
-    }
+    return of_late(
+        g, t, [](const auto& late) { return late.covered; }, Bool(false));
   }
   [[nodiscard]] static Bool knows(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return g.late.of(t).knows;
-    } else {
-      return Bool(false);
-    }
+    return of_late(
+        g, t, [](const auto& late) { return late.knows; }, Bool(false));
   }
   [[nodiscard]] static Value late_value(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return g.late.of(t).value;
-    } else {
-      return Value(0);
-    }
+    return of_late(
+        g, t, [](const auto& late) { return late.value; }, Value(0));
   }
   [[nodiscard]] static Enum<Scope> late_scope(const Ghost& g, const ThreadIx& t) {
-    if constexpr (has_late) {
-      return g.late.of(t).scope;
-    } else {
-      return Scope::system;
-    }
+    return of_late(
+        g, t, [](const auto& late) { return late.scope; }, Enum<Scope>(Scope::system));
   }
   // The newest write is an atomic of that very word, and the request an acquire of its scope instance.
   template <class Request>

@@ -1,12 +1,7 @@
 // A walk over the statements and expressions of each rule.
 #include "refimpl/accesses.hpp"
 
-#include <memory>
-#include <mutex>
-#include <string_view>
-#include <tuple>
-#include <utility>
-
+#include "checker/systems/trees.hpp"
 #include "spec/program/machine.hpp"
 
 namespace lockstep {
@@ -110,18 +105,10 @@ Accesses read_off(const Description& description) {
 const Accesses* accesses_of(const SystemEntry& system, const std::string& variant,
                             const std::vector<std::string>& faults) {
   if (system.describe == nullptr) return nullptr;
-  using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
-  static std::mutex mutex;
-  static std::map<Key, std::unique_ptr<const Accesses>> known;
-  const std::scoped_lock lock(mutex);
-  auto& accesses = known[{std::string(system.name), variant, faults}];
-  if (accesses == nullptr) {
-    SystemOptions options;
-    options.variant = variant;
-    options.faults = faults;
-    accesses = std::make_unique<const Accesses>(read_off(system.describe(options)));
-  }
-  return accesses.get();
+  SystemOptions options;
+  options.variant = variant;
+  options.faults = faults;
+  return &derived_from_trees<Accesses>(system, options, read_off);
 }
 
 }  // namespace lockstep

@@ -384,6 +384,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   void check_links(const RuleInfo& r, const RuleAccesses& accesses) const;
   void check_memory(const RuleInfo& r, const RuleAccesses& accesses) const;
   [[noreturn]] void bytes_error(const RuleInfo& r, const std::string& message, const std::string& hint) const;
+  [[noreturn]] void unsaid_bytes(const RuleInfo& r, const std::string& link) const;
   // A row of a table over the parameters of a family belongs to that instance.
   void set_owners();
 

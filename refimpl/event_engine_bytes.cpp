@@ -50,6 +50,11 @@ void EventEngine::bytes_error(const RuleInfo& r, const std::string& message, con
                 hint.empty() ? hint : fmt::format("{}, in [systems.{}.rules]", hint, system_));
 }
 
+void EventEngine::unsaid_bytes(const RuleInfo& r, const std::string& link) const {
+  bytes_error(r, fmt::format("sends on {}, and says no bytes", link),
+              fmt::format("say sends.{} = ... of it", link));
+}
+
 // ---- looking names up -------------------------------------------------------------------------------------
 
 void EventEngine::set_bytes() {
@@ -240,10 +245,7 @@ void EventEngine::check_links(const RuleInfo& r, const RuleAccesses& accesses) c
     const std::string link = short_name(link_levels_[level].queue->name);
     const bool pushes = std::any_of(accesses.pushes.begin(), accesses.pushes.end(),
                                     [&](const std::string& queue) { return short_name(queue) == link; });
-    if (pushes && !r.sends[level].said) {
-      bytes_error(r, fmt::format("sends on {}, and says no bytes", link),
-                  fmt::format("say sends.{} = ... of it", link));
-    }
+    if (pushes && !r.sends[level].said) unsaid_bytes(r, link);
     // A fault may take away what the rule otherwise does.
     if (!pushes && r.sends[level].said && options_.faults.empty())
       bytes_error(r, fmt::format("sends nothing on {}", link), "");
@@ -270,13 +272,10 @@ void EventEngine::check_memory(const RuleInfo& r, const RuleAccesses& accesses) 
 
 timed::Bytes EventEngine::weigh(std::size_t level, const timed::Message& message) {
   const RuleInfo& r = *firing_;
-  const std::string link = short_name(link_levels_[level].queue->name);
   const Sum& sum = r.sends[level];
-  if (!sum.said) {
-    bytes_error(r, fmt::format("sends on {}, and says no bytes", link),
-                fmt::format("say sends.{} = ... of it", link));
-  }
+  if (!sum.said) unsaid_bytes(r, short_name(link_levels_[level].queue->name));
   if (message.masked_words > 0 && !r.weights[level].masked) {
+    const std::string link = short_name(link_levels_[level].queue->name);
     bytes_error(r, fmt::format("sends data by its mask on {}, and leaves the mask out of its bytes", link),
                 fmt::format("say sends.{} = \"8 + mask\" of it", link));
   }

@@ -127,7 +127,7 @@ struct OfAThread : quick_release::Claims<K> {
 
 }  // namespace wrongly_claimed
 
-// Three tests, which run beside each other: all variants between them.
+// All variants between them; what is neither the default nor the print takes long.
 TEST_CASE("what is claimed beside a protocol is proved at its default", "[prove]") {
   CHECK(check_claims([](const SystemEntry&) { return std::vector<SystemOptions>(1); }) == 2);
 }
@@ -138,7 +138,7 @@ TEST_CASE("what is claimed beside a protocol is proved of the print", "[prove]")
   });
 }
 
-TEST_CASE("what is claimed beside a protocol is proved at every other variant", "[prove]") {
+TEST_CASE("what is claimed beside a protocol is proved at every other variant", "[.][nightly]") {
   check_claims([](const SystemEntry& entry) {
     return variants_of(entry, [&](std::string_view variant) {
       return !is_printed(variant) && variant != entry.variants.front().name;

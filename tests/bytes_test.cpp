@@ -3,39 +3,17 @@
 #include "refimpl/bytes.hpp"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include "checker/support/diagnostic.hpp"
-#include "refimpl/machine.hpp"
-#include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
+#include "tests/machines.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-const std::string machines = LOCKSTEP_SOURCE_DIR "/refimpl/machines";
 constexpr std::uint64_t word = timed::word_bytes;
-
-std::string shipped(const std::string& name) {
-  std::ifstream file(machines + "/" + name + ".toml");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>{}};
-}
-// Text with other text in place of some of it, behind `section`.
-std::string changed(std::string text, const std::string& section, const std::string& from,
-                    const std::string& to) {
-  const auto begin = text.find(section);
-  REQUIRE(begin != std::string::npos);
-  const auto at = text.find(from, begin);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-MachineDescription machine_of(const std::string& text) {
-  return parse_machine(text, "m.toml", machines);
-}
 
 // Programs, a wave on a CU of its own for each thread; the waves that follow one another run on the CUs in
 // turn.
@@ -86,13 +64,7 @@ Workload copy_of(int blocks, int words_per_block) {
 }
 
 Statistics simulate(const std::string& system, const MachineDescription& machine, const Workload& workload) {
-  SimulationOptions options;
-  options.cus = waves;
-  const TimedSystem timed = find_timed_system(system, options);
-  const auto simulator = timed.build(workload, machine, options);
-  const SimulationEnd end = simulator->run();  // may throw
-  REQUIRE(end == SimulationEnd::finished);
-  return simulator->statistics();
+  return simulate(system, machine, workload, waves);
 }
 
 struct Sums {
@@ -156,7 +128,7 @@ TEST_CASE("Bytes: a sum is numbers, words, blocks, masks and marks, with conditi
 
 TEST_CASE("Bytes: a rule that sends or accesses memory and says no bytes is named") {
   using Catch::Matchers::Contains;
-  const std::string apu = shipped("apu");
+  const std::string apu = shipped_machine("apu");
   const std::string section = "[systems.write-through.rules]";
   const auto error = [&](const std::string& from, const std::string& to) {
     return error_of(changed(apu, section, from, to));
@@ -194,7 +166,7 @@ TEST_CASE("Bytes: a rule that sends or accesses memory and says no bytes is name
 
 TEST_CASE("Bytes: what is said is held against what rules write") {
   using Catch::Matchers::Contains;
-  const std::string apu = shipped("apu");
+  const std::string apu = shipped_machine("apu");
   const std::string section = "[systems.write-through.rules]";
   CHECK_THAT(error_of(changed(apu, section, "sends.link1 = \"8 + mask\"", "sends.link1 = 8")),
              Contains("'store writes through L1' sends data by its mask on link1, and leaves the mask out"));
@@ -209,7 +181,7 @@ TEST_CASE("Bytes: what is said is held against what rules write") {
 
 TEST_CASE("Bytes: a copy of N bytes reads N and writes N at DRAM on every system") {
   const auto copies = [](const std::string& name, const std::string& system) {
-    const MachineDescription machine = machine_of(shipped(name));
+    const MachineDescription machine = machine_of(shipped_machine(name));
     constexpr int blocks = 96;
     const Statistics s = simulate(system, machine, copy_of(blocks, machine.words_per_block()));
     INFO(system << " on " << name);
@@ -248,7 +220,8 @@ TEST_CASE("Bytes: a copy of N bytes reads N and writes N at DRAM on every system
 
 TEST_CASE("Bytes: LAB and write-through are equal where nothing is updated") {
   // With caches of the same size.
-  std::string text = changed(shipped("titan-v"), "[systems.lab.caches.l1]", "bytes = 24576", "bytes = 32768");
+  std::string text =
+      changed(shipped_machine("titan-v"), "[systems.lab.caches.l1]", "bytes = 24576", "bytes = 32768");
   text = changed(text, "[systems.lab.caches.l1]", "ways = 3", "ways = 4");
   const MachineDescription machine = machine_of(text);
   const Workload copy = copy_of(1024, machine.words_per_block());
@@ -273,7 +246,7 @@ TEST_CASE("Bytes: one store, and one update, cost what they bring") {
       i.order = Order::comm;
       i.scope = Scope::agent;
     }
-    const Statistics s = simulate(system, machine_of(shipped(name)), program.workload);
+    const Statistics s = simulate(system, machine_of(shipped_machine(name)), program.workload);
     return std::pair{s.memory.read_bytes, s.memory.write_bytes};
   };
   using Bytes = std::pair<std::uint64_t, std::uint64_t>;

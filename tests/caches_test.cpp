@@ -1,42 +1,26 @@
 // Caches of the simulator: which sets blocks go to, and what banks let through, on programs whose hits can be
 // counted by hand.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include "checker/support/diagnostic.hpp"
 #include "refimpl/comparison.hpp"
+#include "tests/machines.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-const std::string machines = LOCKSTEP_SOURCE_DIR "/refimpl/machines";
 const std::atomic<bool> never_interrupted{false};
 
-std::string apu() {
-  std::ifstream file(machines + "/apu.toml");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>{}};
-}
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
+const std::string apu = shipped_machine("apu");
+
 std::string in_l1(const std::string& more) {
-  return changed(apu(), "evict = \"L1 replaces a block\"\n", "evict = \"L1 replaces a block\"\n" + more);
+  return changed(apu, "evict = \"L1 replaces a block\"\n", "evict = \"L1 replaces a block\"\n" + more);
 }
 
 Statistics simulate(const Workload& workload, const std::string& machine, int cus) {
-  SimulationOptions options;
-  options.cus = cus;
-  options.start_spread = 0;
-  const TimedSystem system = find_timed_system("write-through", options);
-  const auto simulator = system.build(workload, parse_machine(machine, "m.toml", machines), options);
-  REQUIRE(simulator->run() == SimulationEnd::finished);
-  return simulator->statistics();
+  return simulate("write-through", machine_of(machine), workload, cus);
 }
 const Statistics::Cache& cache(const Statistics& s, const std::string& table) {
   for (const Statistics::Cache& c : s.caches) {
@@ -68,21 +52,12 @@ Workload hits_on(const std::vector<int>& blocks, int loads) {
   return workload;
 }
 
-std::string error_of(const std::string& text) {
-  try {
-    parse_machine(text, "m.toml", machines);
-  } catch (const BadInput& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 }  // namespace
 
 TEST_CASE("Caches: with modulo 8 CUs use 8 of their L1s' 32 sets, hashed all of them") {
   const auto sets = [](const std::string& text) {
     SimulationRequest request;
-    request.machine = parse_machine(text, "m.toml", machines);
+    request.machine = machine_of(text);
     request.systems = {"write-through"};
     request.sizes = {{"words", 4096}};
     request.options.cus = 8;
@@ -92,14 +67,14 @@ TEST_CASE("Caches: with modulo 8 CUs use 8 of their L1s' 32 sets, hashed all of 
     CHECK(l1.sets == 32);
     return l1.sets_used;
   };
-  CHECK(sets(apu()) == 8);
+  CHECK(sets(apu) == 8);
   CHECK(sets(in_l1("set_index = \"hashed\"\n")) == 32);
 }
 
 TEST_CASE("Caches: a bank performs one look-up in its turn, and others theirs meanwhile") {
   // Nothing but the cache is to be waited for.
   std::string fast = changed(
-      apu(), "[units.thread]          # instructions of the waves of one CU\nper = \"cu\"\nper_cycle = 1 ",
+      apu, "[units.thread]          # instructions of the waves of one CU\nper = \"cu\"\nper_cycle = 1 ",
       "[units.thread]\nper = \"cu\"\nper_cycle = 16 ");
   fast =
       changed(fast, "[units.L1]\nper = \"cu\"\nper_cycle = 1 ", "[units.L1]\nper = \"cu\"\nper_cycle = 16 ");
@@ -133,16 +108,17 @@ TEST_CASE("Caches: a bank performs one look-up in its turn, and others theirs me
 
 TEST_CASE("Caches: banks are held to what they can be") {
   using Catch::Matchers::Contains;
-  CHECK(error_of(in_l1("banks = 8\nbank_cycles = 2\nbank_index = \"hashed\"\n")) == "no error");
-  CHECK_THAT(error_of(in_l1("banks = 0\n")), Contains("banks = 0 is not between"));
-  CHECK_THAT(error_of(in_l1("banks = -8\n")), Contains("'banks' is negative"));
-  CHECK_THAT(error_of(in_l1("banks = 6\n")),
+  CHECK(machine_error_of(in_l1("banks = 8\nbank_cycles = 2\nbank_index = \"hashed\"\n")) == "no error");
+  CHECK_THAT(machine_error_of(in_l1("banks = 0\n")), Contains("banks = 0 is not between"));
+  CHECK_THAT(machine_error_of(in_l1("banks = -8\n")), Contains("'banks' is negative"));
+  CHECK_THAT(machine_error_of(in_l1("banks = 6\n")),
              Contains("banks = 6 is not a power of two") && Contains("4 or 8"));
-  CHECK_THAT(error_of(in_l1("bank_cycles = 2\n")), Contains("'bank_cycles' without 'banks'"));
-  CHECK_THAT(error_of(in_l1("banks = 8\nbank_cycles = 0\n")), Contains("bank_cycles = 0 is not between"));
-  CHECK_THAT(error_of(in_l1("banks = 8\nbank_index = \"hash\"\n")),
+  CHECK_THAT(machine_error_of(in_l1("bank_cycles = 2\n")), Contains("'bank_cycles' without 'banks'"));
+  CHECK_THAT(machine_error_of(in_l1("banks = 8\nbank_cycles = 0\n")),
+             Contains("bank_cycles = 0 is not between"));
+  CHECK_THAT(machine_error_of(in_l1("banks = 8\nbank_index = \"hash\"\n")),
              Contains("'hash' is unknown as 'bank_index'") && Contains("did you mean 'hashed'?"));
-  CHECK_THAT(error_of(in_l1("bank = 8\n")),
+  CHECK_THAT(machine_error_of(in_l1("bank = 8\n")),
              Contains("unknown entry 'bank'") && Contains("did you mean 'banks'?"));
 }
 
@@ -179,10 +155,10 @@ Workload misses_of(int waves, int loads) {
 TEST_CASE("Caches: waves that miss one block share an MSHR, and one fill serves them") {
   constexpr int waves = 16;
   const Workload one_block = hits_on(std::vector<int>(waves, 5), 1);
-  const Statistics without = simulate(one_block, apu(), 1);
+  const Statistics without = simulate(one_block, apu, 1);
   CHECK(messages(without, "link1", "read") == waves);
   CHECK(messages(without, "L2 to L1", "fill") == waves);
-  const Statistics with = simulate(one_block, with_mshrs(apu(), "mshrs = 4\n"), 1);
+  const Statistics with = simulate(one_block, with_mshrs(apu, "mshrs = 4\n"), 1);
   CHECK(messages(with, "link1", "read") == 1);
   CHECK(messages(with, "L2 to L1", "fill") == 1);
   CHECK(cache(with, "l1").merged == waves - 1);
@@ -196,7 +172,7 @@ TEST_CASE("Caches: so many misses are outstanding as there are MSHRs") {
   constexpr int waves = 16;
   constexpr int loads = 24;
   // A memory that is never the limit, so that every miss takes the same time.
-  std::string machine = changed(apu(), "bytes_per_cycle = 6.4 ", "bytes_per_cycle = 100000 ");
+  std::string machine = changed(apu, "bytes_per_cycle = 6.4 ", "bytes_per_cycle = 100000 ");
   machine = changed(machine, "queue = 16 ", "queue = 1024 ");
   const auto cycles = [&](int waves_used, int mshrs) {
     const std::string text = with_mshrs(machine, "mshrs = " + std::to_string(mshrs) + "\n");
@@ -217,7 +193,7 @@ TEST_CASE("Caches: so many misses are outstanding as there are MSHRs") {
 }
 
 TEST_CASE("Caches: programs compute the same with few MSHRs and banks") {
-  std::string text = with_mshrs(apu(), "mshrs = 1\nbanks = 2\nbank_cycles = 3\n");
+  std::string text = with_mshrs(apu, "mshrs = 1\nbanks = 2\nbank_cycles = 3\n");
   text = changed(text, "evict = \"rL1 replaces a block\"\n",
                  "evict = \"rL1 replaces a block\"\nmshrs = 2\nbanks = 4\n");
   for (const std::string system : {"write-through", "quick-release"}) {
@@ -227,7 +203,7 @@ TEST_CASE("Caches: programs compute the same with few MSHRs and banks") {
           std::pair{"reduction", std::map<std::string, int>{{"words", 300}}},
           std::pair{"message-passing", std::map<std::string, int>{{"pairs", 3}}}}) {
       SimulationRequest request;
-      request.machine = parse_machine(text, "m.toml", machines);
+      request.machine = machine_of(text);
       request.systems = {system};
       request.sizes = sizes;
       request.options.cus = 4;
@@ -249,14 +225,14 @@ TEST_CASE("Caches: MSHRs are held to what they can be") {
     }
     return "no error";
   };
-  CHECK(error(with_mshrs(apu(), "mshrs = 4\n")) == "no error");
-  CHECK_THAT(error(with_mshrs(apu(), "mshrs = 0\n")), Contains("mshrs = 0 is not between"));
-  CHECK_THAT(error(with_mshrs(apu(), "mshrs = -1\n")), Contains("'mshrs' is negative"));
-  CHECK_THAT(error(changed(apu(), "evict = \"L2 replaces a block\"\n",
+  CHECK(error(with_mshrs(apu, "mshrs = 4\n")) == "no error");
+  CHECK_THAT(error(with_mshrs(apu, "mshrs = 0\n")), Contains("mshrs = 0 is not between"));
+  CHECK_THAT(error(with_mshrs(apu, "mshrs = -1\n")), Contains("'mshrs' is negative"));
+  CHECK_THAT(error(changed(apu, "evict = \"L2 replaces a block\"\n",
                            "evict = \"L2 replaces a block\"\nmshrs = 4\n")),
              Contains("'l2' has MSHRs, and no rule fetches for it"));
-  CHECK_THAT(error(changed(apu(), "fetches = \"l1\"", "fetches = \"l3\"")),
+  CHECK_THAT(error(changed(apu, "fetches = \"l1\"", "fetches = \"l3\"")),
              Contains("'l3', which is no cache of write-through"));
-  CHECK_THAT(error(changed(apu(), "\"read misses L2\" = { ", "\"read misses L2\" = { fetches = \"l2\", ")),
+  CHECK_THAT(error(changed(apu, "\"read misses L2\" = { ", "\"read misses L2\" = { fetches = \"l2\", ")),
              Contains("'read misses L2' is not asked for by a thread"));
 }

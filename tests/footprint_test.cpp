@@ -211,7 +211,7 @@ TEST_CASE("every reduction keeps the ends of small programs, on every memory sys
     for (const Variant& variant : entry.variants) {
       for (const Program& program : programs_of(small_tests)) {
         const Subject subject = subject_named(std::string(entry.name) + "/" + std::string(variant.name));
-        const Explored full = explore_with(program, subject, Reductions::none(), false, full_bytes);
+        const Explored full = explore_with(program, subject, Reductions::none(), true, full_bytes);
         if (!full.complete) continue;
         check_reduced(program, subject, full);
         ++compared;
@@ -229,7 +229,7 @@ TEST_CASE("every reduction keeps the ends of programs on systems with a mistake,
       for (const Program& program : programs_of({"corr-wg", "cowr-add-agent"})) {
         Subject subject = subject_named(entry.name);
         subject.options.faults = {std::string(fault.name)};
-        const Explored full = explore_with(program, subject, Reductions::none(), false, full_bytes);
+        const Explored full = explore_with(program, subject, Reductions::none(), true, full_bytes);
         if (!full.complete) continue;
         check_reduced(program, subject, full);
         ++compared;

@@ -2,14 +2,12 @@
 #include "refimpl/main_memory.hpp"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "checker/support/diagnostic.hpp"
 #include "refimpl/comparison.hpp"
+#include "tests/machines.hpp"
 
 using namespace lockstep;
 using timed::MainMemory;
@@ -19,7 +17,7 @@ using timed::ticks_per_cycle;
 namespace {
 
 constexpr unsigned block_bytes = 128;
-const std::string machines = LOCKSTEP_SOURCE_DIR "/refimpl/machines";
+const std::string apu = shipped_machine("apu");
 
 MemoryTiming flat(unsigned channels, unsigned queue, unsigned sender_queue) {
   MemoryTiming m;
@@ -35,7 +33,7 @@ MemoryTiming banked(const std::string& preset, unsigned channels, unsigned queue
   MemoryTiming m = flat(channels, queue, sender_queue);
   m.kind = MemoryKind::dram;
   m.latency = 0;
-  m.device = read_dram(machines + "/dram/" + preset + ".toml", queue);
+  m.device = read_dram(machines_folder + "/dram/" + preset + ".toml", queue);
   return m;
 }
 
@@ -78,31 +76,12 @@ struct Clock {
   }
 };
 
-// The shipped machine with text in place of other text.
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-std::string apu() {
-  std::ifstream file(machines + "/apu.toml");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>{}};
-}
-// Its memory as DRAM.
+// The shipped machine's memory as DRAM.
 std::string apu_with(const std::string& preset, const std::string& more = "") {
-  std::string text = changed(apu(), "\nbytes_per_cycle = 6.4 ", "\n#");
+  std::string text = changed(apu, "\nbytes_per_cycle = 6.4 ", "\n#");
   return changed(text, "channels = 4 ",
                  "kind = \"dram\"\npreset = \"" + preset + "\"\n" + more + "channels = 4 ");
 }
-std::string error_of(const std::string& text) {
-  try {
-    parse_machine(text, "m.toml", machines);
-  } catch (const BadInput& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 const std::atomic<bool> never_interrupted{false};
 
 ComparedRun run(const MachineDescription& machine, const std::string& system, const std::string& workload,
@@ -142,13 +121,7 @@ Workload loads_of(const std::vector<std::vector<int>>& waves) {
 }
 
 Statistics simulate(const Workload& workload, const std::string& machine, int cus) {
-  SimulationOptions options;
-  options.cus = cus;
-  options.start_spread = 0;
-  const TimedSystem system = find_timed_system("write-through", options);
-  const auto simulator = system.build(workload, parse_machine(machine, "m.toml", machines), options);
-  REQUIRE(simulator->run() == SimulationEnd::finished);
-  return simulator->statistics();
+  return simulate("write-through", machine_of(machine), workload, cus);
 }
 double cycles_of_loads(const Statistics& statistics) {
   for (const Statistics::Operation& o : statistics.operations) {
@@ -254,53 +227,57 @@ TEST_CASE("Memory: an interleaving unit lies in one channel, and hashing shares 
 
 TEST_CASE("Memory: machine files are held to what DRAM can be") {
   using Catch::Matchers::Contains;
-  CHECK(error_of(apu_with("ddr3")) == "no error");
-  CHECK(error_of(apu_with("hbm2",
-                          "bank_index = \"hashed\"\nchannel_index = \"hashed\"\ninterleave_bytes = 256\n"
-                          "scheduler = \"fcfs\"\nage_cap = 100\nwrite_high = 8\nwrite_low = 2\n")) ==
-        "no error");
-  CHECK_THAT(error_of(apu_with("ddr33")),
+  CHECK(machine_error_of(apu_with("ddr3")) == "no error");
+  CHECK(machine_error_of(
+            apu_with("hbm2",
+                     "bank_index = \"hashed\"\nchannel_index = \"hashed\"\ninterleave_bytes = 256\n"
+                     "scheduler = \"fcfs\"\nage_cap = 100\nwrite_high = 8\nwrite_low = 2\n")) == "no error");
+  CHECK_THAT(machine_error_of(apu_with("ddr33")),
              Contains("m.toml:") && Contains("no DRAM preset 'ddr33'") && Contains("did you mean 'ddr3'?"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRAS = 9 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nRAS = 9 }\n")),
              Contains("m.toml:") && Contains("nRAS = 9 is less than nRCDRD = 11"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRC = 30 }\n")), Contains("nRAS + nRP = 39"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRCD = -3 }\n")), Contains("'nRCD' is negative"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRAZ = 3 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nRC = 30 }\n")), Contains("nRAS + nRP = 39"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nRCD = -3 }\n")), Contains("'nRCD' is negative"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nRAZ = 3 }\n")),
              Contains("unknown entry 'nRAZ'") && Contains("did you mean 'nRAS'?"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nRCD = 3, nRCDRD = 3 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nRCD = 3, nRCDRD = 3 }\n")),
              Contains("'nRCDRD' besides 'nRCD'"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nBL = 3 }\n")), Contains("bursts of 8 transfers"));
-  CHECK_THAT(error_of(apu_with("ddr4", "timings = { nCCDL = 3 }\n")), Contains("less than nCCDS = 4"));
-  CHECK_THAT(error_of(apu_with("ddr3", "timings = { nREFI = 100 }\n")), Contains("nRFC + nRC"));
-  CHECK_THAT(error_of(apu_with("ddr3", "organization = { banks = 0 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nBL = 3 }\n")),
+             Contains("bursts of 8 transfers"));
+  CHECK_THAT(machine_error_of(apu_with("ddr4", "timings = { nCCDL = 3 }\n")),
+             Contains("less than nCCDS = 4"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "timings = { nREFI = 100 }\n")), Contains("nRFC + nRC"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "organization = { banks = 0 }\n")),
              Contains("banks = 0 is not between"));
-  CHECK_THAT(error_of(apu_with("ddr3", "organization = { banks = 12 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "organization = { banks = 12 }\n")),
              Contains("banks = 12 is not a power of two") && Contains("say 8 or 16"));
-  CHECK_THAT(error_of(apu_with("ddr3", "organization = { row_bytes = 64 }\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "organization = { row_bytes = 64 }\n")),
              Contains("no whole number of 128-byte blocks"));
-  CHECK_THAT(error_of(apu_with("ddr3", "interleave_bytes = 192\n")), Contains("192 is not a power of two"));
-  CHECK_THAT(error_of(apu_with("ddr3", "interleave_bytes = 64\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "interleave_bytes = 192\n")),
+             Contains("192 is not a power of two"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "interleave_bytes = 64\n")),
              Contains("share a block of 128 bytes out"));
-  CHECK_THAT(error_of(apu_with("ddr3", "scheduler = \"frfcfs\"\n")), Contains("did you mean 'fr-fcfs'?"));
-  CHECK_THAT(error_of(apu_with("ddr3", "write_high = 4\nwrite_low = 4\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "scheduler = \"frfcfs\"\n")),
+             Contains("did you mean 'fr-fcfs'?"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "write_high = 4\nwrite_low = 4\n")),
              Contains("is not below write_high"));
-  CHECK_THAT(error_of(apu_with("ddr3", "write_high = 17\n")), Contains("not between 1 and 16"));
-  CHECK_THAT(error_of(apu_with("ddr3", "bytes_per_cycle = 3\n")),
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "write_high = 17\n")), Contains("not between 1 and 16"));
+  CHECK_THAT(machine_error_of(apu_with("ddr3", "bytes_per_cycle = 3\n")),
              Contains("follows from bus, burst and clock"));
-  CHECK_THAT(error_of(changed(apu(), "channels = 4 ", "preset = \"ddr3\"\nchannels = 4 ")),
+  CHECK_THAT(machine_error_of(changed(apu, "channels = 4 ", "preset = \"ddr3\"\nchannels = 4 ")),
              Contains("'preset' is for kind \"dram\"") && Contains("say kind = \"dram\""));
-  CHECK_THAT(error_of(changed(apu(), "channels = 4 ", "kind = \"drum\"\nchannels = 4 ")),
+  CHECK_THAT(machine_error_of(changed(apu, "channels = 4 ", "kind = \"drum\"\nchannels = 4 ")),
              Contains("did you mean 'dram'?"));
-  CHECK_THAT(error_of(changed(apu(), "policy = \"lru\"", "set_index = \"hash\"\npolicy = \"lru\"")),
+  CHECK_THAT(machine_error_of(changed(apu, "policy = \"lru\"", "set_index = \"hash\"\npolicy = \"lru\"")),
              Contains("'hash' is unknown as 'set_index'") && Contains("did you mean 'hashed'?"));
   // Without a preset everything has to be there.
-  CHECK_THAT(error_of(changed(apu_with("ddr3"), "preset = \"ddr3\"\n", "")),
+  CHECK_THAT(machine_error_of(changed(apu_with("ddr3"), "preset = \"ddr3\"\n", "")),
              Contains("'organization' is missing"));
 }
 
 TEST_CASE("Memory: programs on DRAM leave in memory what they compute, each time in the same time") {
-  const MachineDescription machine = parse_machine(
-      apu_with("ddr3", "channel_index = \"hashed\"\nbank_index = \"hashed\"\n"), "m.toml", machines);
+  const MachineDescription machine =
+      machine_of(apu_with("ddr3", "channel_index = \"hashed\"\nbank_index = \"hashed\"\n"));
   for (const std::string system : {"write-through", "quick-release"}) {
     for (const auto& [workload, sizes] :
          {std::pair{"copy", std::map<std::string, int>{{"words", 400}}},
@@ -323,12 +300,12 @@ TEST_CASE("Memory: programs on DRAM leave in memory what they compute, each time
 // What a load takes beyond one on a memory that takes no time is DRAM's, by its table.
 TEST_CASE("Memory: a chase through the whole simulator takes what the table says") {
   const std::string bare =
-      changed(changed(apu(), "l3_bytes = 4194304", "l3_bytes = 0"), "latency = 100 ", "latency = 0 ");
+      changed(changed(apu, "l3_bytes = 4194304", "l3_bytes = 0"), "latency = 100 ", "latency = 0 ");
   const std::string timeless = changed(bare, "bytes_per_cycle = 6.4 ", "bytes_per_cycle = 1000000 ");
   const std::string rows =
       changed(changed(bare, "\nbytes_per_cycle = 6.4 ", "\n#"), "channels = 4 ",
               "kind = \"dram\"\npreset = \"ddr3\"\ntimings = { tCK_ps = 1000, nREFI = 0 }\nchannels = 1 #");
-  const dram::Device device = read_dram(machines + "/dram/ddr3.toml", 16);
+  const dram::Device device = read_dram(machines_folder + "/dram/ddr3.toml", 16);
   const dram::Timings& t = device.timings;
   const int blocks_of_row = static_cast<int>(device.organization.row_bytes / block_bytes);
   constexpr int count = 32;
@@ -352,9 +329,9 @@ TEST_CASE("Memory: a chase through the whole simulator takes what the table says
 }
 
 TEST_CASE("Memory: streaming through the whole simulator keeps at least 90 % of the bus busy") {
-  const std::string rows = changed(
-      changed(changed(apu(), "l3_bytes = 4194304", "l3_bytes = 0"), "\nbytes_per_cycle = 6.4 ", "\n#"),
-      "channels = 4 ", "kind = \"dram\"\npreset = \"ddr3-800d\"\nchannels = 2 #");
+  const std::string rows =
+      changed(changed(changed(apu, "l3_bytes = 4194304", "l3_bytes = 0"), "\nbytes_per_cycle = 6.4 ", "\n#"),
+              "channels = 4 ", "kind = \"dram\"\npreset = \"ddr3-800d\"\nchannels = 2 #");
   std::vector<std::vector<int>> waves(128);
   for (int i = 0; i < 6400; ++i) waves[static_cast<std::size_t>(i % 128)].push_back(i);
   const Statistics s = simulate(loads_of(waves), rows, 8);
@@ -377,7 +354,7 @@ TEST_CASE("Caches: a hashed set index spreads strided blocks over the sets") {
   const auto l1 = [&](const std::string& machine) {
     return simulate(loads_of({blocks}), machine, 1).levels.at("L1");
   };
-  const std::string modulo = apu();
+  const std::string modulo = apu;
   const std::string hashed =
       changed(modulo, "policy = \"lru\" ", "policy = \"lru\"\nset_index = \"hashed\" ");
   CHECK(l1(modulo).hits == 0);

@@ -205,7 +205,8 @@ TEST_CASE("an assertion that fails ends the run with a trace") {
   CHECK(replay(*run.failure).difference.empty());
 }
 
-TEST_CASE("a run is held against the same without reductions, and what these leave out or invent is named") {
+TEST_CASE("a run is held against the same without reductions, and what these leave out or invent is named",
+          "[many-states]") {
   const auto test = from_text(R"(HRF sb
 { x = 0; y = 0; }
  P0@wg 0,agent 0 | P1@wg 1,agent 0 ;
@@ -252,7 +253,7 @@ TEST_CASE("a program larger than the built capacity is an error of its run") {
   CHECK_THAT(run.message, Catch::Contains("needs 7 threads"));
 }
 
-TEST_CASE("a run that stops at a limit says which") {
+TEST_CASE("a run that stops at a limit says which", "[many-states]") {
   const auto test = from_text(large);
   RunLimits limits;
   limits.time = std::chrono::milliseconds(50);

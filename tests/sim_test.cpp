@@ -19,6 +19,7 @@
 #include "spec/memory/quick_release.hpp"
 #include "spec/memory/write_through.hpp"
 #include "spec/program/system.hpp"
+#include "tests/machines.hpp"
 
 using namespace lockstep;
 
@@ -286,14 +287,10 @@ SimulationRequest request_for(const std::string& system, std::map<std::string, i
 const std::atomic<bool> never{false};
 
 std::string error_of(const std::string& from, const std::string& to) {
-  std::ifstream file(machine_file);
-  std::string text(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>{});
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  text.replace(at, from.size(), to);
+  const std::string text = changed(shipped_machine("apu"), from, to);
   try {
     SimulationRequest request = request_for("write-through", {{"words", 8}});
-    request.machine = parse_machine(text, "m.toml");
+    request.machine = machine_of(text);
     request.systems = {"write-through", "quick-release"};
     run_workload(request, "copy", never);
   } catch (const BadInput& error) {

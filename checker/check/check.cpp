@@ -128,7 +128,9 @@ CheckRun check(const Subject& subject, const CheckOptions& options) {
   CheckRun run;
   run.subject = subject;
   try {
-    const std::unique_ptr<Model> model = subject.build();
+    Subject large = subject;
+    large.options.many_states = true;
+    const std::unique_ptr<Model> model = large.build();
     run.rules = model->rules();
     run.exploration = explore(*model, explore_options(options));
     judge(run, *model);

@@ -69,6 +69,7 @@ class CompiledModel : public Base, private PlainStates {
   [[nodiscard]] const RuleEngine& engine() const { return engine_; }
   [[nodiscard]] unsigned state_bits() const override { return bits_; }
   [[nodiscard]] Reductions reductions() const override { return reductions_; }
+  [[nodiscard]] unsigned enabled_words() const override { return engine_.inputs().set_words(); }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return engine_.descriptions(); }
   [[nodiscard]] const std::vector<std::string>& invariants() const override {
     return engine_.invariant_names();
@@ -101,6 +102,8 @@ class CompiledModel : public Base, private PlainStates {
   // From now on takes rules at once where it is claimed that nobody can tell.
   void take_at_once(const RuleEngine::Claims& claims) { engine_.take_at_once(claims); }
   void check_footprints(bool check) { engine_.check_footprints(check); }
+  // From now on asks only those guards again that look at something that has changed.
+  void ask_again(GuardInputs inputs) { engine_.ask_again(std::move(inputs)); }
   // A state that a run starts from, of a system that has one.
   [[nodiscard]] std::unique_ptr<State> first_state() const {
     auto state = std::make_unique<State>();
@@ -118,6 +121,19 @@ class CompiledModel : public Base, private PlainStates {
                         std::is_signed_v<decltype(leaf.v)>});
     });
     return places;
+  }
+
+  // The scalars that are stored, in a packed state.
+  [[nodiscard]] std::vector<ScalarBits> packed_scalars() const {
+    std::vector<ScalarBits> scalars;
+    std::uint32_t at = 0;
+    const State state{};
+    for_each_named_leaf(system_.kind(), state, "", [&](const auto& leaf, const std::string& path) {
+      const auto bits = static_cast<std::uint32_t>(leaf.bits(system_.kind()));
+      scalars.push_back({path, {at, bits}});
+      at += bits;
+    });
+    return scalars;
   }
 
   [[nodiscard]] State load(const std::uint64_t* words_in) const {

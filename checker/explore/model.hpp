@@ -86,7 +86,15 @@ class Successors {
   int violated = -1;                 // the first invariant that the last expanded state violates, or -1
   bool live = false;                 // some fair rule is enabled in the last expanded state
   std::vector<std::uint64_t> fired;  // firings by rule, over all expansions
-  Acting acting;                     // the expander's, as what follows
+  // Of a model that has words for it (Model::enabled_words): what the last expanded state has enabled, and
+  // another state, packed, of which that is known, from which the one to expand next differs little.
+  std::vector<std::uint64_t> enabled;
+  struct Known {
+    const std::uint64_t* state = nullptr;
+    const std::uint64_t* enabled = nullptr;  // none: nothing is known
+  };
+  Known known;
+  Acting acting;  // the expander's, as what follows
   Scratch scratch;
   std::shared_ptr<void> room;
 
@@ -169,6 +177,10 @@ class Model {
 
   // Whether a state without enabled fair rules is a proper end (all threads ended, everything drained).
   [[nodiscard]] virtual bool proper_end(const std::uint64_t* state) const = 0;
+
+  // Words of a set of enabled instances, for a model that asks fewer guards of a state if it is told what
+  // another has enabled; 0 of all others.
+  [[nodiscard]] virtual unsigned enabled_words() const { return 0; }
 
   [[nodiscard]] virtual StateFacts facts(const std::uint64_t*) const { return {}; }
   [[nodiscard]] virtual Reductions reductions() const { return Reductions::none(); }

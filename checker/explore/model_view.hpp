@@ -20,6 +20,7 @@ class ModelView : public Model {
   [[nodiscard]] bool proper_end(const std::uint64_t* state) const override {
     return model_.proper_end(state);
   }
+  [[nodiscard]] unsigned enabled_words() const override { return model_.enabled_words(); }
   [[nodiscard]] StateFacts facts(const std::uint64_t* state) const override { return model_.facts(state); }
   [[nodiscard]] Reductions reductions() const override { return model_.reductions(); }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -17,6 +18,7 @@ namespace lockstep {
 
 namespace {
 
+constexpr unsigned word_bits = 64;
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t first_cache_share = 8192;  // bytes of waiting states, so that they stay in it
 
@@ -173,6 +175,73 @@ std::uint32_t* RuleEngine::room_for_enabled(Successors& out) const {
   return out.scratch.numbers() + members_.size() + 1;
 }
 
+std::uint32_t* RuleEngine::ask_all(const std::byte* state, std::uint32_t* to, Successors& out) const {
+  for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last; ++r) to = scan(r, state, to, out);
+  });
+  return to;
+}
+
+std::uint32_t* RuleEngine::list_enabled(const std::byte* state, const std::uint64_t* packed,
+                                        std::uint32_t* to, Successors& out) const {
+  if (inputs_.empty()) return ask_all(state, to, out);
+  const unsigned words = inputs_.set_words();
+  if (out.enabled.size() < words) out.enabled.resize(words);
+  std::uint64_t* const set = out.enabled.data();
+  const auto add = [&](const std::uint32_t* from, const std::uint32_t* end) {
+    for (; from != end; ++from) set[*from / word_bits] |= std::uint64_t{1} << *from % word_bits;
+  };
+  std::fill_n(set, words, 0);
+  if (out.known.enabled == nullptr) {
+    std::uint32_t* const end = ask_all(state, to, out);
+    add(to, end);
+    return end;
+  }
+  // Whose guards are asked; then what holds.
+  inputs_.add_touched(out.known.state, packed, set);
+  for (unsigned w = 0; w < words; ++w) {
+    const std::uint64_t asked = set[w] & ~in_splits_[w];
+    set[w] = out.known.enabled[w] & ~set[w] & ~in_splits_[w];
+    for (std::uint64_t left = asked; left != 0;) {
+      const auto first = static_cast<std::uint32_t>(std::countr_zero(left));
+      const std::uint32_t instance = w * word_bits + first;
+      const std::uint16_t rule = rule_of_[instance];
+      // As many of the rule's as come one after the other.
+      const Range& range = ranges_[rule];
+      const auto together = std::min({static_cast<std::uint32_t>(std::countr_one(left >> first)),
+                                      range.first + range.count - instance, word_bits - first});
+      out.acting = {rule, Acting::none};
+      const std::uint32_t* const end =
+          lists_.rules[rule].guard.scan(state, &members_[instance], instance, together, to);
+      add(to, end);
+      left &= together + first == word_bits ? (std::uint64_t{1} << first) - 1
+                                            : ~(((std::uint64_t{1} << together) - 1) << first);
+    }
+  }
+  for_each_range(splits_, state, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = first; r < last; ++r) add(to, scan(r, state, to, out));
+  });
+  for (unsigned w = 0; w < words; ++w) {
+    for (std::uint64_t left = set[w]; left != 0; left &= left - 1)
+      *to++ = w * word_bits + static_cast<std::uint32_t>(std::countr_zero(left));
+  }
+  return to;
+}
+
+void RuleEngine::ask_again(GuardInputs inputs) {
+  inputs_ = std::move(inputs);
+  in_splits_.assign(inputs_.set_words(), 0);
+  splits_.clear();
+  for (const Segment& segment : segments_) {
+    if (segment.split < 0) continue;
+    splits_.push_back(segment);
+    for (std::size_t r = segment.first; r < segment.last; ++r) {
+      for (std::uint32_t i = ranges_[r].first; i < ranges_[r].first + ranges_[r].count; ++i)
+        in_splits_[i / word_bits] |= std::uint64_t{1} << i % word_bits;
+    }
+  }
+}
+
 // Other reductions may pass over states, or change fields that only invariants look at.
 bool RuleEngine::judges_invariants() const {
   return !reductions_.stubborn && !reductions_.dead && (!reductions_.at_once || reductions_.invariants);
@@ -223,12 +292,11 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
   judge(state, out);
 
   std::uint32_t* const enabled = out.scratch.numbers();
-  std::uint32_t* end = enabled;
-  for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
-    for (std::size_t r = first; r < last; ++r) end = scan(r, state, end, out);
-  });
-
-  if (checks_footprints_) check_footprints(state, enabled, end, waiting);
+  std::uint32_t* end = list_enabled(state, packed, enabled, out);
+  if (checks_footprints_) {
+    check_kept(state, enabled, end, out);
+    if (stubborn_) check_footprints(state, enabled, end, waiting);
+  }
   for (const std::uint32_t* at = enabled; at != end; ++at)
     out.live |= lists_.rules[rule_of_[*at]].rule.fairness == Fairness::fair;
   if (stubborn_ && out.live)
@@ -252,6 +320,21 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
     if (++count == most_waiting_) pack_waiting();
   }
   if (count > 0) pack_waiting();
+}
+
+// Holds what is listed against what all guards say.
+void RuleEngine::check_kept(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
+                            Successors& out) const {
+  const std::uint32_t* const room = room_for_enabled(out);
+  const std::uint32_t* const all = ask_all(state, room_for_enabled(out), out);
+  if (std::equal(enabled, end, room, all)) return;
+  const auto [listed, asked] = std::mismatch(enabled, end, room, all);
+  const bool is_enabled = listed == end || (asked != all && *asked < *listed);
+  const std::uint32_t instance = is_enabled ? *asked : *listed;
+  throw std::logic_error(fmt::format(
+      "the guard of '{}' ({}) looks at something else than its tree: it {} now", rule_of(instance).rule.name,
+      parameters_text(rule_of(instance).parameters, members_[instance]),
+      is_enabled ? "holds" : "does not hold"));
 }
 
 // Holds every instance's footprint against the instance itself.
@@ -398,10 +481,7 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
     out.acting = {};
     if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
-    std::uint32_t* end = enabled;
-    for_each_range(segments_, state, [&](std::size_t first, std::size_t last) {
-      for (std::size_t r = first; r < last; ++r) end = scan(r, state, end, out);
-    });
+    std::uint32_t* const end = ask_all(state, enabled, out);
     const auto fair = [&](std::uint32_t i) {
       return lists_.rules[rule_of_[i]].rule.fairness == Fairness::fair;
     };

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/explore/guard_inputs.hpp"
 #include "checker/explore/model.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/kernel/concrete.hpp"
@@ -98,9 +99,21 @@ class RuleEngine {
   // From now on takes rules at once where it is claimed that nobody can tell. Throws std::logic_error where
   // a claim names no rule of the system, or there are too many.
   void take_at_once(const Claims& claims);
-  // Has every state's expansion hold footprints against rules, at great cost; needs reduce() before.
+  // From now on asks only those guards again that look at something in which a state differs from one of
+  // which is known what it has enabled (Successors::known).
+  void ask_again(GuardInputs inputs);
+  [[nodiscard]] const GuardInputs& inputs() const { return inputs_; }
+  // Has every state's expansion hold footprints against rules, and ask the guards that need not be asked
+  // again, at great cost: of what reduce() and ask_again() gave.
   void check_footprints(bool check) { checks_footprints_ = check; }
   [[nodiscard]] std::vector<bool> fair_instances() const;
+  [[nodiscard]] std::uint32_t instances() const { return static_cast<std::uint32_t>(members_.size()); }
+  [[nodiscard]] const RuleOf& rule_of(std::uint32_t instance) const {
+    return lists_.rules[rule_of_[instance]];
+  }
+  [[nodiscard]] const std::uint8_t* members_of(std::uint32_t instance) const {
+    return members_[instance].data();
+  }
 
   void initial(unsigned words, Successors& out) const;
   void expand(const std::uint64_t* packed, Successors& out) const;
@@ -136,6 +149,12 @@ class RuleEngine {
   // Lists the rule's enabled instances at `to`; returns one behind the last.
   std::uint32_t* scan(std::size_t rule, const void* state, std::uint32_t* to, Successors& out) const;
   [[nodiscard]] std::uint32_t* room_for_enabled(Successors& out) const;
+  // Lists the state's enabled instances at `to`; returns one behind the last.
+  std::uint32_t* list_enabled(const std::byte* state, const std::uint64_t* packed, std::uint32_t* to,
+                              Successors& out) const;
+  std::uint32_t* ask_all(const std::byte* state, std::uint32_t* to, Successors& out) const;
+  void check_kept(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
+                  Successors& out) const;
   void expand_plain(std::byte* state, const std::uint64_t* packed, Successors& out) const;
   [[nodiscard]] BrokenRule broken_rule(const Acting& acting, Misuse what) const;
   void finish(std::byte* state, Wakes woken, Successors& out) const;
@@ -182,6 +201,9 @@ class RuleEngine {
   std::vector<std::string> invariant_names_;
   std::shared_ptr<const footprint::StubbornSets> stubborn_;
   std::shared_ptr<const footprint::DeadFields> dead_;
+  GuardInputs inputs_;
+  std::vector<Segment> splits_;           // those segments that are, where there are inputs
+  std::vector<std::uint64_t> in_splits_;  // instances of their rules, as a set
   bool checks_footprints_ = false;
 };
 

@@ -114,6 +114,7 @@ void explore_outcomes(const LitmusTest& test, const RunLimits& limits, Derive de
     if (options.time_limit.count() != 0)
       options.time_limit = std::max(options.time_limit - taken, std::chrono::milliseconds(1));
   }
+  run.subject.options.many_states = true;
   explore_outcomes(test, options, run);
 }
 

@@ -9,6 +9,7 @@
 
 #include "checker/explore/adaptor.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/guard_reads.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
 
@@ -78,7 +79,10 @@ std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
   Concrete<Sizes> k;
   k.sizes = sizes;
   auto protocol = closed_protocol<Info>(k, self, options, PlaceByNumber{});
-  return std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
+  auto model = std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
+  ask_by_trees(*model, self, options, {"", {}, {}});
+  model->check_footprints(options.check_footprints);
+  return model;
 }
 
 // Of sizes that small capacities do not hold. A unit of its own makes it (full_models.hpp).

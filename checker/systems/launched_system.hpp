@@ -61,6 +61,7 @@ std::unique_ptr<LaunchesModel> launched_model(const Sizes& sizes, const SystemEn
   if (self.describe_launched == nullptr) reductions.stubborn = reductions.dead = false;
   auto model = std::make_unique<ModelOfLaunches<Info, Sizes>>(std::move(system), reductions);
   reduce_by_trees(*model, reductions, options, [&] { return self.describe_launched(launches, options); });
+  model->check_footprints(options.check_footprints);
   return model;
 }
 

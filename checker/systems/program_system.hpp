@@ -13,6 +13,7 @@
 #include "checker/needs/placement.hpp"
 #include "checker/needs/values.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/guard_reads.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
 #include "checker/systems/wakes.hpp"
@@ -120,7 +121,6 @@ void reduce_by_trees(CompiledModel& model, const Reductions& wanted, const Syste
                                       reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial),
                                       options.memory_observed, wanted);
   model.reduce(std::move(derived.stubborn), std::move(derived.dead));
-  model.check_footprints(options.check_footprints && wanted.stubborn);
 }
 
 template <class Info, template <class> class Claims, class Sizes>
@@ -136,6 +136,10 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   auto model =
       std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, instruction_text(program));
   reduce_by_trees(*model, reductions, options, [&] { return entry.describe_whole(program, options); });
+  // A thread's request follows from where it is (spec/program/threads.hpp).
+  if (options.many_states || options.check_footprints)
+    ask_by_trees(*model, entry, options, {"memory", {"memory.port", "context"}, rigid_functions(placement)});
+  model->check_footprints(options.check_footprints);
   if constexpr (has_claims<Claims, K>) {
     if (reductions.at_once) {
       using State = typename System<Info, K>::State;

@@ -31,8 +31,12 @@ struct SystemOptions {
   std::map<std::string, int> sizes;
   Reductions reductions;
   std::optional<ValueRange> value_range;
-  bool check_footprints = false;  // with Reductions::stubborn: hold footprints against rules, slowly
-  bool memory_observed = true;    // whether final values of locations will be read
+  // With Reductions::stubborn: hold footprints against rules, slowly; in any case, ask all guards of every
+  // state.
+  bool check_footprints = false;
+  // So many that it pays to find out, in a millisecond, which guards look at what has changed.
+  bool many_states = false;
+  bool memory_observed = true;              // whether final values of locations will be read
   std::optional<SchedulerSetup> scheduler;  // none: every thread has a processor of its own
 };
 

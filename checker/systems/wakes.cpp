@@ -1,15 +1,13 @@
 #include "checker/systems/wakes.hpp"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "checker/systems/trees.hpp"
 
 namespace lockstep {
 
@@ -76,17 +74,6 @@ Matrix matrix_of(const recorded::Description& description) {
   return matrix;
 }
 
-const Matrix& known_matrix(const SystemEntry& entry, const SystemOptions& options) {
-  using Key = std::tuple<std::string_view, std::string, std::vector<std::string>, std::map<std::string, int>>;
-  static std::mutex mutex;
-  static std::map<Key, Matrix> known;
-  const std::scoped_lock lock(mutex);
-  const Key key{entry.name, options.variant, options.faults, options.sizes};
-  auto found = known.find(key);
-  if (found == known.end()) found = known.emplace(key, matrix_of(entry.describe(options))).first;
-  return found->second;
-}
-
 }  // namespace
 
 std::vector<Wakes> wakes_of(const SystemEntry& entry, const SystemOptions& options,
@@ -94,7 +81,7 @@ std::vector<Wakes> wakes_of(const SystemEntry& entry, const SystemOptions& optio
                             std::span<const AtOnceValue<ConcreteErased>> claims) {
   std::vector<Wakes> wakes(rules.size(), RuleEngine::wakes_all);
   if (entry.describe == nullptr) return wakes;
-  const Matrix& matrix = known_matrix(entry, options);
+  const Matrix& matrix = derived_from_trees<Matrix>(entry, options, matrix_of);
   // Of the described claims only some may be used.
   std::vector<std::size_t> described;
   for (const auto& claim : claims) {

@@ -1,0 +1,27 @@
+// A system's trees, recorded once for each variant, faults and sizes.
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "checker/systems/registry.hpp"
+
+namespace lockstep {
+
+// Those of the system itself, without a program; it has to have some (SystemEntry::describe). Kept for good;
+// safe to call from several threads at once.
+const recorded::Description& trees_of(const SystemEntry& entry, const SystemOptions& options);
+
+// What a reader makes of them, likewise; one reader a type.
+template <class Reading, class Read>
+const Reading& derived_from_trees(const SystemEntry& entry, const SystemOptions& options, Read&& read) {
+  static std::mutex mutex;
+  static std::map<const recorded::Description*, Reading> known;
+  const recorded::Description& trees = trees_of(entry, options);
+  const std::scoped_lock lock(mutex);
+  auto found = known.find(&trees);
+  if (found == known.end()) found = known.emplace(&trees, read(trees)).first;
+  return found->second;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,171 @@
+// Of a state that differs little from another only those guards are asked that look at the difference.
+#include "checker/explore/guard_inputs.hpp"
+
+#include <algorithm>
+#include <boost/describe.hpp>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/explore/adaptor.hpp"
+#include "checker/explore/explorer.hpp"
+#include "checker/explore/model_view.hpp"
+#include "checker/language/read_tests.hpp"
+#include "checker/runs/subject.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+bool differ(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, const BitRange& range) {
+  for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+    if (((a[i / 64] ^ b[i / 64]) >> i % 64 & 1) != 0) return true;
+  }
+  return false;
+}
+
+// Another's model, of which every guard is asked.
+class Forgetful final : public ModelView {
+ public:
+  using ModelView::ModelView;
+  [[nodiscard]] unsigned enabled_words() const override { return 0; }
+};
+
+struct UnitTag {
+  static constexpr std::string_view name = "unit";
+  static constexpr int capacity = 1;
+  static constexpr bool interchangeable = true;
+  static constexpr bool fixed = false;
+};
+
+// Two steps, one after the other; what they change lies some bytes apart.
+struct Toy {
+  using Kind = Concrete<DynamicSizes<UnitTag>>;
+  using Bool = Kind::Bool;
+  struct State {
+    Bool begun;
+    Kind::Int<0, 200> between;
+    Kind::Int<0, 200> more;
+    Bool followed;
+    BOOST_DESCRIBE_CLASS(State, (), (begun, between, more, followed), (), ())
+  };
+  Kind k;
+  [[nodiscard]] const Kind& kind() const { return k; }
+  void start(StartList<Kind, State>& s) const {
+    s.start(over(), [](State&) {});
+  }
+  void rules(RuleList<Kind, State>& r) const {
+    r.rule(
+        {.name = "begins", .unit = "toy"}, over(), [](const State& s) { return !s.begun; },
+        [](State& s) { s.begun = true; });
+    r.rule(
+        {.name = "follows", .unit = "toy"}, over(), [](const State& s) { return s.begun && !s.followed; },
+        [](State& s) { s.followed = true; });
+  }
+  void invariants(InvariantList<Kind, State>&) const {}
+  void restore(State&) const {}
+  [[nodiscard]] bool proper_end(const State&) const { return true; }
+};
+
+// Every system, those that run programs with a small one. A guard that should have been asked and was not is
+// thrown.
+std::vector<std::unique_ptr<Model>> small_models() {
+  const SuiteFiles files = read_tests(std::vector<std::string>{"corr-agent"}, LOCKSTEP_SOURCE_DIR "/litmus");
+  REQUIRE(files.errors.empty());
+  std::vector<std::unique_ptr<Model>> models;
+  for (const SystemEntry& entry : systems()) {
+    Subject subject = subject_named(entry.name);
+    subject.options.reductions = Reductions::none();
+    subject.options.check_footprints = true;
+    if (entry.runs_programs) subject.program = std::make_shared<const Program>(files.tests.front()->program);
+    auto model = subject.build();
+    if (model->enabled_words() > 0) models.push_back(std::move(model));
+  }
+  return models;
+}
+
+}  // namespace
+
+TEST_CASE("every instance is touched whose guard looks at a bit that differs, in states of any size") {
+  std::mt19937 random(20141);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  for (const unsigned words : {1U, 3U, 8U, 9U, 17U, 40U, 64U, 65U, 200U}) {
+    std::vector<std::vector<BitRange>> looked_at(100);
+    for (auto& ranges : looked_at) {
+      for (std::uint32_t n = below(4); n > 0; --n) {
+        const std::uint32_t first = below(words * 64);
+        ranges.push_back({first, std::min(below(9), words * 64 - first)});
+      }
+    }
+    const GuardInputs inputs(looked_at, words);
+    REQUIRE(inputs.set_words() == 2);
+    std::size_t touched = 0;
+    for (int n = 0; n < 200; ++n) {
+      std::vector<std::uint64_t> before(words);
+      for (auto& word : before) word = random() * (std::uint64_t{1} << 32) + random();
+      std::vector<std::uint64_t> now = before;
+      for (std::uint32_t i = below(3); i > 0; --i) now[below(words)] ^= std::uint64_t{1} << below(64);
+      std::vector<std::uint64_t> set(inputs.set_words(), 0);
+      inputs.add_touched(before.data(), now.data(), set.data());
+      for (std::size_t i = 0; i < looked_at.size(); ++i) {
+        const bool is_touched = (set[i / 64] >> i % 64 & 1) != 0;
+        touched += is_touched ? 1 : 0;
+        if (std::any_of(looked_at[i].begin(), looked_at[i].end(),
+                        [&](const BitRange& range) { return differ(before, now, range); }))
+          REQUIRE(is_touched);
+      }
+    }
+    // And not simply all.
+    CHECK(touched < 200 * looked_at.size() / 2);
+  }
+}
+
+TEST_CASE("asking fewer guards finds the same states, by the same firings, whoever finds them") {
+  const auto models = small_models();
+  CHECK(models.size() >= 6);
+  for (const auto& model : models) {
+    ExploreOptions options;
+    options.state_limit = 200'000;
+    options.threads = 1;
+    const ExploreResult all = explore(Forgetful(*model), options);
+    for (const unsigned threads : {1U, 2U}) {
+      options.threads = threads;
+      const ExploreResult some = explore(*model, options);
+      if (all.verdict == Verdict::out_of_memory) continue;
+      CHECK(some.verdict == all.verdict);
+      CHECK(some.states == all.states);
+      CHECK(some.transitions == all.transitions);
+      CHECK(some.fired == all.fired);
+      CHECK(some.depth == all.depth);
+    }
+  }
+}
+
+TEST_CASE("a guard that looks at more than is said of it is found out") {
+  const Toy toy;
+  for (const bool honest : {true, false}) {
+    CompiledModel<Toy> model(toy, Reductions::none());
+    const auto scalars = model.packed_scalars();
+    REQUIRE(scalars.size() == 4);
+    // "follows" looks at the first and the last.
+    model.ask_again({{{scalars[0].bits},
+                      honest ? std::vector{scalars[0].bits, scalars[3].bits} : std::vector{scalars[3].bits}},
+                     model.words()});
+    ExploreOptions options;
+    options.deadlocks = false;
+    options.invariants = false;
+    CHECK(explore(model, options).states == (honest ? 3 : 2));
+    model.check_footprints(true);
+    if (honest) {
+      CHECK(explore(model, options).states == 3);
+    } else {
+      CHECK_THROWS_WITH(explore(model, options),
+                        Catch::Contains("the guard of 'follows'") &&
+                            Catch::Contains("looks at something else than its tree"));
+    }
+  }
+}
