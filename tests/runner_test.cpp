@@ -413,7 +413,7 @@ TEST_CASE("the exit status is the gravest: interruption, bad input, difference, 
   CHECK(exit_status(totals) == 130);
 }
 
-TEST_CASE("a test that hits a limit is inconclusive, and its system is not judged") {
+TEST_CASE("a test that hits a limit is inconclusive, and its system is not judged", "[many-states]") {
   RunLimits limits;
   limits.memory = 24 << 20;
   const SuiteResult result = run({from_text(large)}, {"quick-release"}, limits);
