@@ -224,6 +224,21 @@ void check_judged(const std::string& test, const Subject& subject) {
 
 }  // namespace
 
+TEST_CASE("what is claimed to mend some breach is left to be explored where invariants are judged") {
+  const auto program = std::make_shared<const Program>(program_of("add-store-agent"));
+  for (const auto& [system, variant] :
+       {std::pair{"quick-release", "default"}, std::pair{"halcone", "time-carried"}}) {
+    INFO(system << ", " << variant);
+    Subject subject = subject_named(system);
+    subject.options.variant = variant;
+    subject.program = program;
+    subject.options.reductions = reductions_for_invariants(*subject.system, {});
+    const auto judged = explore(*subject.build(), {}).states;
+    subject.options.reductions.invariants = false;
+    CHECK(judged > explore(*subject.build(), {}).states);
+  }
+}
+
 TEST_CASE("what is taken at once passes over no breach of an invariant") {
   const std::vector<std::string> programs{"add-store-agent", "corr-wg", "cowr-add-agent",
                                           "mp-neighbour-host-reads", "stale-barrier-wg"};

@@ -4,8 +4,6 @@
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
