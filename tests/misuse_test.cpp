@@ -117,7 +117,7 @@ TEST_CASE("a rule that does what its types do not allow is a verdict of its own,
            {Mistake::row, "'slips' (cell 0) looks up a row that there is not"},
            {Mistake::range, "'slips' (cell 0) gives a number a value out of its range"},
            {Mistake::guard, "the guard of 'slips' looks up a row that there is not"},
-           {Mistake::claim, "a claim, or the initial state, looks up a row that there is not"},
+           {Mistake::claim, "a claim, or a state as it was found, looks up a row that there is not"},
        }) {
     for (const unsigned threads : {1U, 2U}) {
       INFO(text << ", " << threads << " threads");

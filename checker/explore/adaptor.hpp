@@ -12,6 +12,8 @@
 //   proper_end(state)      whether a state without enabled fair rules is an end rather than a deadlock
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -102,6 +104,20 @@ class CompiledModel : public Base, private PlainStates {
   // From now on takes rules at once where it is claimed that nobody can tell.
   void take_at_once(const RuleEngine::Claims& claims) { engine_.take_at_once(claims); }
   void check_footprints(bool check) { engine_.check_footprints(check); }
+  // From now on walks the tree of that rule in its place; holds the trees of all against them.
+  void replace(std::size_t rule, std::shared_ptr<const TreeRule> tree) {
+    engine_.replace(rule, std::move(tree));
+  }
+  void check_trees(std::vector<std::shared_ptr<const TreeRule>> trees) {
+    engine_.check_trees(std::move(trees), places());
+  }
+  // A state in which every field has its default, byte by byte.
+  [[nodiscard]] std::vector<std::byte> default_bytes() const {
+    const State state{};
+    std::vector<std::byte> bytes(sizeof state);
+    std::memcpy(bytes.data(), &state, sizeof state);
+    return bytes;
+  }
   // From now on asks only those guards again that look at something that has changed.
   void ask_again(GuardInputs inputs) { engine_.ask_again(std::move(inputs)); }
   // A state that a run starts from, of a system that has one.

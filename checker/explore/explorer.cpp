@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "checker/explore/kept_guards.hpp"
 #include "checker/explore/model_view.hpp"
 #include "checker/explore/visited.hpp"
 
@@ -52,29 +53,16 @@ struct Bad {
   std::string broken{};
 };
 
-// What the states of one depth have enabled, the first of them, as many as there is room for: of their
-// children fewer guards are asked.
-struct Kept {
-  std::size_t first = 0;  // the number of the first of them
-  std::vector<std::uint64_t> sets;
-
-  void begin(std::size_t number) {
-    first = number;
-    sets.clear();
-  }
-  [[nodiscard]] std::size_t memory() const { return sets.capacity() * sizeof(std::uint64_t); }
-};
-
 struct Worker {
-  explicit Worker(unsigned state_bits, unsigned shards) : visited(state_bits), outbox(shards) {}
+  Worker(const Model& model, unsigned shards)
+      : visited(model.state_bits()), outbox(shards), kept(model.enabled_words()) {}
   Visited visited;
   std::vector<Inbox> outbox;      // by destination shard, where there are several
   std::vector<Arrival> arrivals;  // of this round, one for each successor; never shrinks
   Successors successors;
   std::size_t next = 0;       // the first state of the shard not yet expanded
   std::size_t level_end = 0;  // the first state of the next depth
-  Kept of_depth;              // the one that is being expanded
-  Kept of_depth_before;
+  KeptGuards kept;
   std::uint64_t transitions = 0;
   std::optional<Bad> bad;
   std::vector<std::vector<std::uint64_t>> ends;
@@ -87,10 +75,8 @@ class Search {
       : model_(model),
         options_(options),
         words_(std::max(1U, model.words())),
-        enabled_words_(model.enabled_words()),
         shards_(std::max(1U, options.threads)) {
-    for (unsigned i = 0; i < shards_; ++i)
-      workers_.push_back(std::make_unique<Worker>(model.state_bits(), shards_));
+    for (unsigned i = 0; i < shards_; ++i) workers_.push_back(std::make_unique<Worker>(model, shards_));
   }
 
   ExploreResult run() {
@@ -189,8 +175,7 @@ class Search {
       for (auto& worker : workers_) {
         more |= worker->visited.size() > worker->level_end;
         worker->level_end = worker->visited.size();
-        std::swap(worker->of_depth_before, worker->of_depth);
-        worker->of_depth.begin(worker->next);
+        worker->kept.begin_depth(worker->next);
       }
       if (!more) return false;
       ++depth_;
@@ -243,7 +228,7 @@ class Search {
       p.states += worker->visited.size();
       p.waiting += worker->visited.size() - worker->next;
       p.transitions += worker->transitions;
-      p.memory += worker->visited.memory() + worker->of_depth.memory() + worker->of_depth_before.memory();
+      p.memory += worker->visited.memory() + worker->kept.memory();
     }
     p.depth = depth_;
     p.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -253,8 +238,7 @@ class Search {
   void expand_round(unsigned shard) {
     Worker& worker = *workers_[shard];
     std::vector<std::uint64_t> state(words_, 0);
-    std::vector<std::uint64_t> parent_state(words_, 0);
-    std::uint32_t parent_in_hand = Visited::no_parent;
+    ParentInHand parent(words_);
     const std::size_t round = shards_ == 1 ? round_states_alone : round_states_shared;
     const std::size_t end = std::min(worker.level_end, worker.next + round);
     worker.successors.clear(words_);
@@ -262,7 +246,9 @@ class Search {
       worker.visited.copy(worker.next, state.data());
       const std::size_t before = worker.successors.size();
       const std::uint32_t self = reference(worker.next, shard);
-      if (enabled_words_ > 0) tell_known(worker, parent_in_hand, parent_state);
+      const std::uint32_t from = worker.visited.parent(worker.next);
+      const Worker& owner = *workers_[from % shards_];
+      parent.tell(worker.successors, from, from / shards_, owner.visited, owner.kept);
       try {
         model_.expand(state.data(), worker.successors);
       } catch (const BrokenRule& broken) {
@@ -270,7 +256,7 @@ class Search {
         worker.bad = Bad{Verdict::broken, -1, self, broken.what()};
         break;
       }
-      if (enabled_words_ > 0) keep_enabled(worker);
+      worker.kept.keep(worker.next, worker.successors, worker.visited);
       worker.transitions += worker.successors.size() - before;
       judge(worker, state, self);
       const std::size_t after = worker.successors.size();
@@ -280,33 +266,6 @@ class Search {
       }
     }
     if (shards_ > 1) send(worker);
-  }
-
-  // Of the state to expand next, what its parent has enabled. `in_hand` is the parent whose state is at hand.
-  void tell_known(Worker& worker, std::uint32_t& in_hand, std::vector<std::uint64_t>& state) const {
-    Successors::Known& known = worker.successors.known;
-    known = {};
-    const std::uint32_t parent = worker.visited.parent(worker.next);
-    if (parent == Visited::no_parent) return;
-    const Worker& owner = *workers_[parent % shards_];
-    const std::size_t number = parent / shards_;
-    const std::size_t at = (number - owner.of_depth_before.first) * enabled_words_;
-    if (at >= owner.of_depth_before.sets.size()) return;
-    if (parent != in_hand) owner.visited.copy(number, state.data());
-    in_hand = parent;
-    known = {state.data(), owner.of_depth_before.sets.data() + at};
-  }
-
-  // Of the first states of a depth, as long as that takes no more than a share of what all states take.
-  void keep_enabled(Worker& worker) const {
-    constexpr std::size_t always = std::size_t{1} << 20;
-    constexpr std::size_t share = 8;
-    std::vector<std::uint64_t>& sets = worker.of_depth.sets;
-    const std::size_t bytes = sets.size() * sizeof(std::uint64_t);
-    const bool all_so_far = sets.size() == (worker.next - worker.of_depth.first) * enabled_words_;
-    if (!all_so_far || bytes > std::max(always, worker.visited.memory() / share)) return;
-    const std::uint64_t* const enabled = worker.successors.enabled.data();
-    sets.insert(sets.end(), enabled, enabled + enabled_words_);
   }
 
   void judge(Worker& worker, const std::vector<std::uint64_t>& state, std::uint32_t at) {
@@ -414,7 +373,6 @@ class Search {
   const Model& model_;
   const ExploreOptions& options_;
   unsigned words_;
-  unsigned enabled_words_;
   unsigned shards_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Clock::time_point start_;

@@ -13,6 +13,7 @@
 
 #include "checker/footprint/dead.hpp"
 #include "checker/footprint/stubborn.hpp"
+#include "checker/interpret/tree_rule.hpp"
 
 namespace lockstep {
 
@@ -267,8 +268,9 @@ void RuleEngine::judge(const void* state, Successors& out) const {
 void RuleEngine::expand(const std::uint64_t* packed, Successors& out) const {
   prepare(out);
   std::byte* const state = out.scratch.bytes();
-  states_.unpack_state(packed, state);
+  out.acting = {};
   try {
+    states_.unpack_state(packed, state);
     expand_plain(state, packed, out);
   } catch (const RuleMisuse& misuse) {
     throw broken_rule(out.acting, misuse.what_it_did);
@@ -277,7 +279,7 @@ void RuleEngine::expand(const std::uint64_t* packed, Successors& out) const {
 
 BrokenRule RuleEngine::broken_rule(const Acting& acting, Misuse what) const {
   if (acting.rule == Acting::none)
-    return BrokenRule(fmt::format("a claim, or the initial state, {}", misuse_text(what)));
+    return BrokenRule(fmt::format("a claim, or a state as it was found, {}", misuse_text(what)));
   const RuleOf& rule = lists_.rules[acting.rule];
   if (acting.instance == Acting::none)
     return BrokenRule(fmt::format("the guard of '{}' {}", rule.rule.name, misuse_text(what)));
@@ -296,6 +298,8 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
   if (checks_footprints_) {
     check_kept(state, enabled, end, out);
     if (stubborn_) check_footprints(state, enabled, end, waiting);
+    for (std::uint32_t i = 0; i < members_.size() && !trees_.empty(); ++i)
+      check_tree(i, std::find(enabled, end, i) != end, state, waiting);
   }
   for (const std::uint32_t* at = enabled; at != end; ++at)
     out.live |= lists_.rules[rule_of_[*at]].rule.fairness == Fairness::fair;
@@ -354,6 +358,42 @@ void RuleEngine::check_footprints(const std::byte* state, const std::uint32_t* e
                                          parameters_text(rule.parameters, members_[i]), difference));
     }
   }
+}
+
+// Holds the tree of an instance's rule against the rule.
+void RuleEngine::check_tree(std::uint32_t instance, bool is_enabled, const std::byte* state,
+                            std::byte* room) const {
+  const TreeRule& tree = *trees_[rule_of_[instance]];
+  const RuleOf& rule = lists_.rules[rule_of_[instance]];
+  const std::uint8_t* const members = members_[instance].data();
+  const auto differs = [&](const std::string& how) {
+    throw std::logic_error(fmt::format("the tree of '{}' ({}) is not what it does: {}", rule.rule.name,
+                                       parameters_text(rule.parameters, members_[instance]), how));
+  };
+  if (tree.enabled(state, members) != is_enabled) differs(is_enabled ? "it is enabled" : "it is not enabled");
+  if (!is_enabled) return;
+  const std::size_t bytes = states_.state_bytes();
+  std::memcpy(room, state, bytes);
+  rule.action(room, members);
+  std::vector<std::byte> walked(state, state + bytes);
+  tree.fire(walked.data(), members);
+  for (const footprint::Place& place : places_) {
+    const std::int64_t by_rule = footprint::value_at(place, room);
+    const std::int64_t by_tree = footprint::value_at(place, walked.data());
+    if (by_rule != by_tree) differs(fmt::format("{} becomes {}, and not {}", place.path, by_rule, by_tree));
+  }
+}
+
+void RuleEngine::replace(std::size_t rule, std::shared_ptr<const TreeRule> tree) {
+  TreeClosures closures = closures_of(std::move(tree));
+  lists_.rules[rule].guard = std::move(closures.guard);
+  lists_.rules[rule].action = std::move(closures.action);
+}
+
+void RuleEngine::check_trees(std::vector<std::shared_ptr<const TreeRule>> trees,
+                             std::vector<footprint::Place> places) {
+  trees_ = std::move(trees);
+  places_ = std::move(places);
 }
 
 RuleEngine::Room& RuleEngine::room_of(Successors& out) {

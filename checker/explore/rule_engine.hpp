@@ -16,12 +16,14 @@
 
 #include "checker/explore/guard_inputs.hpp"
 #include "checker/explore/model.hpp"
+#include "checker/footprint/terms.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/kernel/concrete.hpp"
 #include "spec/kernel/rules.hpp"
 
 namespace lockstep {
 
+class TreeRule;
 namespace footprint {
 class DeadFields;
 class StubbornSets;
@@ -103,6 +105,11 @@ class RuleEngine {
   // which is known what it has enabled (Successors::known).
   void ask_again(GuardInputs inputs);
   [[nodiscard]] const GuardInputs& inputs() const { return inputs_; }
+  // From now on walks that tree in the rule's place.
+  void replace(std::size_t rule, std::shared_ptr<const TreeRule> tree);
+  // Where footprints are checked, has every state's expansion hold these trees, by rule, against the rules;
+  // the scalars of a plain state lie at `places`.
+  void check_trees(std::vector<std::shared_ptr<const TreeRule>> trees, std::vector<footprint::Place> places);
   // Has every state's expansion hold footprints against rules, and ask the guards that need not be asked
   // again, at great cost: of what reduce() and ask_again() gave.
   void check_footprints(bool check) { checks_footprints_ = check; }
@@ -169,6 +176,7 @@ class RuleEngine {
   void follow(std::byte* state, Successors& out, Narration* narration) const;
   void check_footprints(const std::byte* state, const std::uint32_t* enabled, const std::uint32_t* end,
                         std::byte* room) const;
+  void check_tree(std::uint32_t instance, bool is_enabled, const std::byte* state, std::byte* room) const;
   [[nodiscard]] static Room& room_of(Successors& out);
   [[nodiscard]] std::size_t choose(const std::byte* state, std::uint32_t* enabled, std::size_t count,
                                    Successors& out) const;
@@ -205,6 +213,8 @@ class RuleEngine {
   std::vector<Segment> splits_;           // those segments that are, where there are inputs
   std::vector<std::uint64_t> in_splits_;  // instances of their rules, as a set
   bool checks_footprints_ = false;
+  std::vector<std::shared_ptr<const TreeRule>> trees_;  // to hold against the rules
+  std::vector<footprint::Place> places_;
 };
 
 }  // namespace lockstep

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "checker/footprint/nodes.hpp"
 #include "spec/program/port.hpp"
 #include "spec/program/threads.hpp"
 
@@ -38,11 +39,10 @@ std::string merged(std::string path) {
 
 class Grounder {
  public:
-  Grounder(Footprints& out, const recorded::WholeDescription& whole) : out_(out), whole_(whole) {
+  Grounder(Footprints& out, const recorded::WholeDescription& whole)
+      : out_(out), whole_(whole), functions_(whole.functions), constants_(whole.state) {
     for (std::size_t i = 0; i < terms().places().size(); ++i)
       places_.emplace(merged(terms().places()[i].path), static_cast<std::uint32_t>(i));
-    for (const recorded::RigidFunction& f : whole.functions) functions_.emplace(f.name, &f);
-    note_members(whole.state);
     note_queues(whole.state, "");
   }
 
@@ -111,14 +111,6 @@ class Grounder {
 
   // ---- the run -------------------------------------------------------------------------------------------
 
-  void note_members(const Declaration& d) {
-    if (!d.members.empty()) {
-      auto& members = members_[d.type.name];
-      for (std::size_t i = 0; i < d.members.size(); ++i)
-        members.emplace(d.members[i], static_cast<std::int64_t>(i));
-    }
-    for (const Declaration& part : d.parts) note_members(part);
-  }
   // Queues by the names of the fields that lead to them, without indices.
   void note_queues(const Declaration& d, const std::string& name) {
     switch (d.kind) {
@@ -308,26 +300,11 @@ class Grounder {
 
   // ---- expressions ---------------------------------------------------------------------------------------
 
-  TermId constant_of(const Node& node) {
-    using recorded::Sort;
-    if (node.text == "true") return terms().constant(1);
-    if (node.text == "false") return terms().constant(0);
-    if (node.type.sort == Sort::enumeration) {
-      const auto type = members_.find(node.type.name);
-      if (type == members_.end()) throw std::logic_error("no members are known of " + node.type.name);
-      return terms().constant(type->second.at(node.text));
-    }
-    if (node.type.sort == Sort::maybe) {
-      return terms().constant(node.text == "none" ? 0 : std::stoll(node.text) + 1);
-    }
-    return terms().constant(std::stoll(node.text));
-  }
-
   TermId expression(const Expression& e, const Environment& environment) {
     const auto child = [&](std::size_t i) { return expression(e->children[i], environment); };
     switch (e->op) {
       case Op::constant:
-        return constant_of(*e);
+        return terms().constant(constants_.of(*e));
       case Op::parameter: {
         const auto found = environment.find(e->text);
         if (found == environment.end()) throw std::logic_error("no value for '" + e->text + "'");
@@ -350,25 +327,16 @@ class Grounder {
         return terms().is_true(a) ? a : terms().disjunction(a, child(1));
       }
       case Op::equal:
-        return terms().binary(TermOp::equal, child(0), child(1));
       case Op::not_equal:
-        return terms().binary(TermOp::not_equal, child(0), child(1));
       case Op::less:
-        return terms().binary(TermOp::less, child(0), child(1));
       case Op::less_equal:
-        return terms().binary(TermOp::less_equal, child(0), child(1));
       case Op::add:
-        return terms().binary(TermOp::add, child(0), child(1));
       case Op::subtract:
-        return terms().binary(TermOp::subtract, child(0), child(1));
       case Op::multiply:
-        return terms().binary(TermOp::multiply, child(0), child(1));
       case Op::bit_and:
-        return terms().binary(TermOp::bit_and, child(0), child(1));
       case Op::bit_or:
-        return terms().binary(TermOp::bit_or, child(0), child(1));
       case Op::bit_xor:
-        return terms().binary(TermOp::bit_xor, child(0), child(1));
+        return terms().binary(*binary_operator(e->op), child(0), child(1));
       case Op::select: {
         const TermId condition = child(0);
         if (terms().is_true(condition)) return child(1);
@@ -405,15 +373,8 @@ class Grounder {
 
   TermId apply(const Node& node, const Environment& environment) {
     const TermId argument = expression(node.children[0], environment);
-    // One that pairs up two index types may have the name of one of the placement's.
-    const auto found = functions_.find(node.text);
-    const bool paired = found == functions_.end() || found->second->from != node.children[0]->type.name;
-    const auto value = [&](std::int64_t i) {
-      if (paired) return terms().constant(i);
-      const auto& image = found->second->image;
-      return terms().constant(static_cast<std::size_t>(i) < image.size() ? image[static_cast<std::size_t>(i)]
-                                                                         : 0);
-    };
+    const recorded::RigidFunction* const function = functions_.applied(node);
+    const auto value = [&](std::int64_t i) { return terms().constant(RigidFunctions::value(function, i)); };
     if (terms().is_constant(argument)) return value(terms()[argument].value);
     const int n = extent(node.children[0]->type.name);
     TermId result = value(n - 1);
@@ -859,8 +820,8 @@ class Grounder {
   const recorded::WholeDescription& whole_;
   std::unordered_map<std::string, std::uint32_t> places_;
   std::unordered_map<std::string, Location> locations_;
-  std::unordered_map<std::string, const recorded::RigidFunction*> functions_;
-  std::map<std::string, std::map<std::string, std::int64_t>> members_;  // of enumerations
+  RigidFunctions functions_;
+  Constants constants_;
   std::map<std::string, QueueInfo> queues_;
   std::map<Location, int> capacity_of_;  // of queues, in entries
   // Of the case that is being read:

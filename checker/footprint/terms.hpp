@@ -107,8 +107,7 @@ class Terms {
   std::unordered_map<Term, TermId, Hash> known_;
 };
 
-inline std::int64_t Terms::read(std::uint32_t place, const std::byte* state) const {
-  const Place& at = places_[place];
+inline std::int64_t value_at(const Place& at, const std::byte* state) {
   switch (at.bytes) {
     case 1: {
       std::uint8_t v;
@@ -128,28 +127,16 @@ inline std::int64_t Terms::read(std::uint32_t place, const std::byte* state) con
   }
 }
 
-inline std::int64_t Terms::result(const Term& t, const std::byte* state, std::int64_t a, std::int64_t b,
-                                  std::int64_t c) const {
+inline std::int64_t Terms::read(std::uint32_t place, const std::byte* state) const {
+  return footprint::value_at(places_[place], state);
+}
+
+// What an operator makes of two numbers.
+inline std::int64_t computed(TermOp op, std::int64_t a, std::int64_t b) {
   const auto wrapped = [](std::int64_t n) {
     return std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(n))};
   };
-  switch (t.op) {
-    case TermOp::constant:
-      return t.value;
-    case TermOp::scalar:
-    case TermOp::head:
-    case TermOp::slot:
-      return read(t.place, state);
-    case TermOp::empty:
-      return read(t.place, state) == 0 ? 1 : 0;
-    case TermOp::full:
-      return read(t.place, state) >= std::int64_t{t.extent} ? 1 : 0;
-    case TermOp::lacks_slot:
-      return read(t.place, state) <= t.value ? 1 : 0;
-    case TermOp::contains:
-      return a;
-    case TermOp::not_:
-      return a == 0 ? 1 : 0;
+  switch (op) {
     case TermOp::and_:
       return a != 0 && b != 0 ? 1 : 0;
     case TermOp::or_:
@@ -174,10 +161,35 @@ inline std::int64_t Terms::result(const Term& t, const std::byte* state, std::in
       return a | b;
     case TermOp::bit_xor:
       return a ^ b;
+    default:
+      return 0;
+  }
+}
+
+inline std::int64_t Terms::result(const Term& t, const std::byte* state, std::int64_t a, std::int64_t b,
+                                  std::int64_t c) const {
+  switch (t.op) {
+    case TermOp::constant:
+      return t.value;
+    case TermOp::scalar:
+    case TermOp::head:
+    case TermOp::slot:
+      return read(t.place, state);
+    case TermOp::empty:
+      return read(t.place, state) == 0 ? 1 : 0;
+    case TermOp::full:
+      return read(t.place, state) >= std::int64_t{t.extent} ? 1 : 0;
+    case TermOp::lacks_slot:
+      return read(t.place, state) <= t.value ? 1 : 0;
+    case TermOp::contains:
+      return a;
+    case TermOp::not_:
+      return a == 0 ? 1 : 0;
     case TermOp::select:
       return a != 0 ? b : c;
+    default:
+      return computed(t.op, a, b);
   }
-  return 0;
 }
 
 }  // namespace lockstep::footprint

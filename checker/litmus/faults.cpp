@@ -1,14 +1,20 @@
-// One job a fault, running the tests in order until enough of them have killed it. What does not depend on
-// the fault (SC outcomes, races, the run without the fault) is found once, by the first job that asks.
+// One job a mistake, running the tests in order until enough of them have killed it. What does not depend on
+// the mistake (SC outcomes, races, the run without it) is found once, by the first job that asks.
 #include "checker/litmus/faults.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <mutex>
+#include <utility>
 
+#include "checker/interpret/mutation.hpp"
+#include "checker/runs/limits.hpp"
+#include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
+#include "checker/systems/trees.hpp"
 
 namespace lockstep {
 
@@ -37,10 +43,10 @@ class FaultSuite {
       : tests_(tests),
         options_(options),
         known_(tests.size()),
-        faults_(options.system.system->faults),
-        reports_(faults_.size()) {
+        mistakes_(options.mistakes.empty() ? faults_of(options.system) : options.mistakes),
+        reports_(mistakes_.size()) {
     const auto at_once =
-        std::clamp<std::size_t>(options.limits.threads, 1, std::max<std::size_t>(1, faults_.size()));
+        std::clamp<std::size_t>(options.limits.threads, 1, std::max<std::size_t>(1, mistakes_.size()));
     each_ = options.limits;
     each_.threads = static_cast<unsigned>(std::max<std::size_t>(1, options.limits.threads / at_once));
     each_.memory = options.limits.memory / at_once;
@@ -48,7 +54,7 @@ class FaultSuite {
 
   SuiteTotals run() {
     run_jobs(
-        faults_.size(), options_.limits.threads, [this](std::size_t i) { test_fault(i); },
+        mistakes_.size(), options_.limits.threads, [this](std::size_t i) { test_fault(i); },
         [this] { attend(); });
     totals_.interrupted = interrupted();
     totals_.seconds = seconds();
@@ -79,13 +85,18 @@ class FaultSuite {
     Slot& slot = reports_[index];
     FaultReport& report = slot.report;
     const auto start = Clock::now();
-    report.fault = faults_[index].name;
-    report.what = faults_[index].what;
+    const Mistake& mistake = mistakes_[index];
+    report.fault = mistake.name;
+    report.what = mistake.what;
+    report.rule = mistake.rule;
     slot.begun = !interrupted();
-    Subject faulty = options_.system;
-    faulty.options.faults.push_back(report.fault);
-    for (std::size_t t = 0; t < tests_.size() && !report.enough && !interrupted(); ++t)
-      try_test(t, faulty, report);
+    const SystemEntry& system = *mistake.system.system;
+    if (!system.runs_programs && system.build_launched == nullptr) {
+      if (slot.begun) try_all(mistake.system, report);
+    } else {
+      for (std::size_t t = 0; t < tests_.size() && !report.enough && !interrupted(); ++t)
+        try_test(t, mistake.system, report);
+    }
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     slot.ended = true;
   }
@@ -94,10 +105,11 @@ class FaultSuite {
     const LitmusTest& test = *tests_[t];
     const SystemRun run = run_on_system(test, faulty, each_);
     ++report.tests;
-    if (run.status == RunStatus::error) {
+    if (run.status == RunStatus::error && without_fault(t).status == RunStatus::error) {
       report.errors.push_back(run.message);
       return;
     }
+    note_fired(run.rules, run.exploration, report);
     const std::string cause = fault_shown(t, run);
     if (!cause.empty() && fault_shown(t, without_fault(t)).empty()) {
       report.killers.push_back(fmt::format("{} ({})", test.name, cause));
@@ -107,9 +119,61 @@ class FaultSuite {
     }
   }
 
+  // Explores a system that is its own client.
+  void try_all(const Subject& faulty, FaultReport& report) {
+    report.tests = 1;
+    try {
+      const Shown with = explore_all(faulty, report);
+      if (with.inconclusive) {
+        ++report.inconclusive;
+      } else if (!with.fault.empty() &&
+                 sound_.get([&] { return explore_all(options_.system, report); }).fault.empty()) {
+        report.killers.push_back(fmt::format("every state ({})", with.fault));
+        report.enough = true;
+      }
+    } catch (...) {
+      report.errors.push_back(describe_error(std::current_exception(), Program{}).message);
+    }
+  }
+
+  struct Shown {
+    std::string fault;  // in a word, or nothing
+    bool inconclusive = false;
+  };
+  Shown explore_all(const Subject& subject, FaultReport& report) const {
+    const std::unique_ptr<Model> model = subject.build();
+    ExploreOptions options;
+    options.threads = each_.threads;
+    options.memory_limit = each_.memory;
+    options.time_limit = each_.time;
+    options.interrupted = each_.interrupted;
+    const ExploreResult result = explore(*model, options);
+    if (subject.options.mutation) note_fired(model->rules(), result, report);
+    switch (result.verdict) {
+      case Verdict::holds:
+        return {};
+      case Verdict::invariant:
+        return {model->invariants().at(static_cast<std::size_t>(result.violated)), false};
+      case Verdict::deadlock:
+        return {std::string(word(RunStatus::deadlock)), false};
+      case Verdict::broken:
+        return {result.broken, false};
+      default:
+        return {{}, true};
+    }
+  }
+
+  static void note_fired(const std::vector<RuleDescription>& rules, const ExploreResult& result,
+                         FaultReport& report) {
+    for (std::size_t r = 0; r < rules.size() && r < result.fired.size(); ++r)
+      report.fired = report.fired || (rules[r].name == report.rule && result.fired[r] > 0);
+  }
+
   // What a run does that it must not, in a word, or nothing.
   std::string fault_shown(std::size_t t, const SystemRun& run) {
-    if (failed(run.status)) return std::string(word(run.status));
+    // Where a run without the mistake can be made: a value out of its range.
+    if (failed(run.status) || run.status == RunStatus::error) return std::string(word(run.status));
+    if (never_ends(run)) return "no end";
     if (tests_[t]->launches == nullptr && beyond_sc(run, on_sc(t)) && race_free(t)) return "outcome";
     if (strays_from_expected(*tests_[t], run)) return "verdict";
     return {};
@@ -178,7 +242,8 @@ class FaultSuite {
   const FaultOptions& options_;
   RunLimits each_;
   std::vector<Known> known_;
-  std::span<const Fault> faults_;
+  Once<Shown> sound_;  // of a system that is its own client
+  std::vector<Mistake> mistakes_;
   std::vector<Slot> reports_;
   std::size_t next_ = 0;
   Clock::time_point start_ = Clock::now();
@@ -186,6 +251,35 @@ class FaultSuite {
 };
 
 }  // namespace
+
+std::vector<Mistake> faults_of(const Subject& system) {
+  std::vector<Mistake> all;
+  for (const Fault& fault : system.system->faults) {
+    Mistake mistake{std::string(fault.name), std::string(fault.what), system, {}};
+    mistake.system.options.faults.push_back(mistake.name);
+    all.push_back(std::move(mistake));
+  }
+  return all;
+}
+
+std::vector<Mistake> mutants_of(const Subject& system, const std::string& rule) {
+  if (system.system->describe == nullptr)
+    throw BadInput(fmt::format("{} was built without the trees that are changed", system.system->name));
+  std::vector<Mistake> all;
+  std::vector<std::string> rules;
+  for (const recorded::RecordedRule& tree : trees_of(*system.system, system.options).rules) {
+    rules.push_back(tree.name);
+    if (!rule.empty() && tree.name != rule) continue;
+    for (const Mutation& mutation : mutations_of(tree)) {
+      Mistake mistake{fmt::format("'{}' {}", tree.name, text(mutation)), "", system, tree.name};
+      mistake.system.options.mutation = std::make_shared<const Mutation>(mutation);
+      all.push_back(std::move(mistake));
+    }
+  }
+  if (all.empty() && !rule.empty())
+    throw BadInput(fmt::format("{} has no rule '{}'", system.name(), rule), suggestion(rule, rules));
+  return all;
+}
 
 SuiteTotals run_faults(const LitmusTests& tests, const FaultOptions& options) {
   return FaultSuite(tests, options).run();

@@ -1,4 +1,5 @@
-// Which tests kill which faults of a system: the measure of a suite.
+// Which tests kill which mistakes of a system, its own faults or mutants of its rules: the measure of a
+// suite.
 #pragma once
 
 #include <functional>
@@ -9,11 +10,27 @@
 
 namespace lockstep {
 
+// A system as it would be with something wrong.
+struct Mistake {
+  std::string name;
+  std::string what;
+  Subject system;
+  std::string rule;  // whose mutant it is; empty of a fault
+};
+
+// A system's faults, each beside those that are on.
+std::vector<Mistake> faults_of(const Subject& system);
+// The mutants of a system's own rules (mutation.hpp), or of one of them. Throws BadInput where the system has
+// no trees, or no rule of that name.
+std::vector<Mistake> mutants_of(const Subject& system, const std::string& rule = {});
+
 struct FaultReport {
   std::string fault;
   std::string what;
+  std::string rule;                  // whose mutant it is; empty of a fault
   std::vector<std::string> killers;  // "mp-agent (outcome)", up to as many as are enough
   bool enough = false;               // there may be more: the search ended there
+  bool fired = false;                // the rule, in some run
   std::size_t tests = 0;             // that were run
   std::size_t inconclusive = 0;      // of these
   std::vector<std::string> errors;
@@ -22,18 +39,21 @@ struct FaultReport {
 };
 
 struct FaultOptions {
-  Subject system;  // with variant and sizes, and faults that are on beside the one in question
+  Subject system;                 // with variant and sizes, and faults that are on beside the one in question
+  std::vector<Mistake> mistakes;  // none: its faults
   std::size_t enough = 3;
   RunLimits limits;                                       // threads and memory are for all runs together
-  std::function<void(const FaultReport&)> on_report;      // in the faults' order, from the calling thread
-  std::function<void(const SuiteProgress&)> on_progress;  // counts faults
+  std::function<void(const FaultReport&)> on_report;      // in the mistakes' order, from the calling thread
+  std::function<void(const SuiteProgress&)> on_progress;  // counts mistakes
 };
 
-// A test kills a fault with a deadlock, a failed assertion, or an outcome that SC does not have although the
-// program is race-free under HRF-indirect, or a verdict that the test does not expect; and only if it finds
-// nothing of the kind without the fault.
+// A test kills a mistake with a deadlock, or where no run ends, a failed assertion, a rule that does what its
+// types do not allow, a value out of its range, an outcome that SC does not have although the program is
+// race-free under HRF-indirect, or a verdict that the test does not expect; and only if it finds nothing of
+// the kind without the mistake. A system that is its own client is explored instead: a broken invariant
+// kills, too.
 //
-// The totals count faults: as expected when killed, differing when alive after every test.
+// The totals count mistakes: as expected when killed, differing when alive after every test.
 SuiteTotals run_faults(const LitmusTests& tests, const FaultOptions& options);
 
 }  // namespace lockstep

@@ -3,6 +3,7 @@
 #include "checker/litmus/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -360,6 +361,54 @@ std::string fault_table(const std::vector<FaultReport>& reports, std::string_vie
                       plural(totals.tests, "fault"), totals.as_expected, totals.differing,
                       totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
   if (totals.interrupted) text += fmt::format("interrupted: {} not begun\n", plural(totals.skipped, "fault"));
+  return text;
+}
+
+std::string mutant_table(const std::vector<FaultReport>& reports, std::string_view system,
+                         const SuiteTotals& totals, bool killed) {
+  struct OfRule {
+    std::string rule;
+    std::vector<const FaultReport*> mutants;
+  };
+  std::vector<OfRule> rules;
+  std::size_t width = std::string_view("Rule").size();
+  for (const FaultReport& report : reports) {
+    if (rules.empty() || rules.back().rule != report.rule) rules.push_back({report.rule, {}});
+    rules.back().mutants.push_back(&report);
+    width = std::max(width, report.rule.size());
+  }
+  std::string text = fmt::format("Mutants of {}\n{:<{}}  {:>7}  {:>6}  {:>5}\n", system, "Rule", width,
+                                 "mutants", "killed", "alive");
+  std::string alive;
+  std::string dead;
+  for (const OfRule& of : rules) {
+    std::size_t living = 0;
+    for (const FaultReport* mutant : of.mutants) {
+      if (!mutant->alive()) {
+        dead += fmt::format("{}\n  by {}\n", mutant->fault, fmt::join(mutant->killers, ", "));
+        continue;
+      }
+      ++living;
+      std::string why;
+      if (!mutant->errors.empty()) {
+        why = mutant->errors.front();
+      } else if (mutant->inconclusive > 0) {
+        why = fmt::format("{} inconclusive", mutant->inconclusive);
+      } else if (!mutant->fired) {
+        why = "the rule never fired";
+      }
+      alive += mutant->fault + (why.empty() ? "" : fmt::format("\n  ({})", why)) + "\n";
+    }
+    text += fmt::format("{:<{}}  {:>7}  {:>6}  {:>5}\n", of.rule, width, of.mutants.size(),
+                        of.mutants.size() - living, living);
+  }
+  if (killed && !dead.empty()) text += "\nKilled\n" + dead;
+  if (!alive.empty()) text += "\nAlive\n" + alive;
+  text += fmt::format("\n{}: {} killed, {} alive, {} inconclusive, {}, {:.1f} s\n",
+                      plural(totals.tests, "mutant"), totals.as_expected, totals.differing,
+                      totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
+  if (totals.interrupted)
+    text += fmt::format("interrupted: {} not begun\n", plural(totals.skipped, "mutant"));
   return text;
 }
 

@@ -62,6 +62,10 @@ std::string coverage_text(const RuleCoverage& coverage, bool by_name);
 std::string fault_table(const std::vector<FaultReport>& reports, std::string_view system,
                         const SuiteTotals& totals);
 
+// Mutants by their rules, and those that are alive; with `killed`, what killed the others as well.
+std::string mutant_table(const std::vector<FaultReport>& reports, std::string_view system,
+                         const SuiteTotals& totals, bool killed);
+
 // ---- JSON -------------------------------------------------------------------------------------------------
 
 nlohmann::json outcome_json(const LitmusTest& test, const Outcome& outcome);
@@ -71,8 +75,10 @@ nlohmann::json report_json(const TestReport& report);
 // Schema lockstep.litmus/1.
 nlohmann::json suite_json(std::vector<nlohmann::json> reports, const std::vector<std::string>& errors,
                           const RuleCoverage& coverage, const SuiteTotals& totals);
-// Schema lockstep.faults/1.
+// Schema lockstep.faults/1; of mutants lockstep.mutants/1.
 nlohmann::json faults_json(const std::vector<FaultReport>& reports, const Subject& system,
                            const SuiteTotals& totals);
+nlohmann::json mutants_json(const std::vector<FaultReport>& reports, const Subject& system,
+                            const SuiteTotals& totals);
 
 }  // namespace lockstep

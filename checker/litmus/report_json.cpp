@@ -190,4 +190,24 @@ nlohmann::json faults_json(const std::vector<FaultReport>& reports, const Subjec
           {"totals", totals_json(totals)}};
 }
 
+nlohmann::json mutants_json(const std::vector<FaultReport>& reports, const Subject& system,
+                            const SuiteTotals& totals) {
+  json mutants = json::array();
+  for (const FaultReport& report : reports) {
+    mutants.push_back({{"rule", report.rule},
+                       {"mutant", report.fault},
+                       {"killers", report.killers},
+                       {"alive", report.alive()},
+                       {"fired", report.fired},
+                       {"tests", report.tests},
+                       {"inconclusive", report.inconclusive},
+                       {"errors", report.errors},
+                       {"seconds", report.seconds}});
+  }
+  return {{"schema", "lockstep.mutants/1"},
+          {"system", system.name()},
+          {"mutants", std::move(mutants)},
+          {"totals", totals_json(totals)}};
+}
+
 }  // namespace lockstep

@@ -150,6 +150,10 @@ Posed pose(const LitmusTest& test, const Subject& subject) {
           [&test, &asked](const std::uint64_t* state) { return outcome_at(test, asked, state); }};
 }
 
+bool never_ends(const SystemRun& run) {
+  return run.status == RunStatus::complete && run.outcomes.empty();
+}
+
 std::string failure_text(const SystemRun& run) {
   switch (run.status) {
     case RunStatus::deadlock:

@@ -37,6 +37,9 @@ struct SystemRun {
   std::optional<ReductionCheck> reductions;  // where that was asked for
 };
 
+// Every state was visited, and none is an end: what is asked of ends has no answer.
+bool never_ends(const SystemRun& run);
+
 // What a failed run did wrong, in a few words.
 std::string failure_text(const SystemRun& run);
 

@@ -53,6 +53,8 @@ class Judge {
   }
 
   void find_failure(const SystemRun& run) {
+    if (never_ends(run) && test_.expected_progress.empty())
+      report_.findings.push_back({Finding::Kind::failure, run.system, "no run ends", {}});
     if (!failed(run.status) || is_expected_to_fail()) return;
     report_.findings.push_back({Finding::Kind::failure, run.system, failure_text(run), run.failure});
   }

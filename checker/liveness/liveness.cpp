@@ -175,6 +175,7 @@ LivenessRun judge_termination(const Subject& subject, const LivenessOptions& opt
   LivenessRun run;
   run.subject = subject;
   run.subject.options.reductions = subject.options.reductions.only_moves();
+  run.subject.options.many_states = true;
   try {
     const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
     run.rules = model->rules();

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "checker/explore/kept_guards.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {
@@ -50,12 +51,15 @@ void StateGraph::explore(const ExploreOptions& options) {
   }
   initial_ = visited_.size();
   std::vector<std::uint64_t> state(words_, 0);
+  KeptGuards kept(model_.enabled_words());
+  ParentInHand parent(words_);
   std::size_t level_end = visited_.size();
   double reported = 0;
   constexpr std::size_t states_between_looks = 4096;
   for (std::size_t next = 0; next < visited_.size(); ++next) {
     if (next == level_end) {
       level_end = visited_.size();
+      kept.begin_depth(next);
       ++depth_;
     }
     if (next % states_between_looks == 0) {
@@ -77,6 +81,8 @@ void StateGraph::explore(const ExploreOptions& options) {
     }
     visited_.copy(next, state.data());
     successors.clear(words_);
+    const std::uint32_t from = visited_.parent(next);
+    parent.tell(successors, from, from, visited_, kept);
     try {
       model_.expand(state.data(), successors);
     } catch (const BrokenRule& broken) {
@@ -91,6 +97,7 @@ void StateGraph::explore(const ExploreOptions& options) {
       bad_ = static_cast<StateNumber>(next);
       break;
     }
+    kept.keep(next, successors, visited_);
     first_edge_.push_back(targets_.size());
     describe(state.data(), successors);
     for (std::size_t i = 0; i < successors.size(); ++i) {

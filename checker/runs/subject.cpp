@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "checker/interpret/mutation.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
@@ -33,6 +34,8 @@ std::string Subject::description() const {
   std::string text = name();
   for (const std::string& fault : options.faults) text += ", fault " + fault;
   for (const auto& [size, value] : options.sizes) text += fmt::format(", {}={}", size, value);
+  if (options.mutation)
+    text += fmt::format(", whose '{}' {}", options.mutation->rule, lockstep::text(*options.mutation));
   if (options.scheduler) text += " under " + description_of(*options.scheduler);
   return text;
 }
@@ -51,6 +54,8 @@ std::unique_ptr<ProgramModel> Subject::build_with_program() const {
   if (!system->runs_programs) throw BadInput(fmt::format("{} runs no programs", system->name));
   if (program == nullptr) throw BadInput(fmt::format("{} needs a program", system->name));
   refuse_for_models(*program);
+  if (options.scheduler && options.mutation)
+    throw BadInput("a rule whose tree is walked runs under no scheduler");
   if (options.scheduler) return build_scheduled(*system, program, options);
   return system->build(program, options);
 }

@@ -12,6 +12,7 @@
 #include "checker/systems/guard_reads.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
+#include "checker/systems/tree_rules.hpp"
 
 namespace lockstep {
 
@@ -80,7 +81,9 @@ std::unique_ptr<Model> closed_model(const Sizes& sizes, const SystemEntry& self,
   k.sizes = sizes;
   auto protocol = closed_protocol<Info>(k, self, options, PlaceByNumber{});
   auto model = std::make_unique<CompiledModel<Protocol>>(std::move(protocol), Reductions::none());
-  ask_by_trees(*model, self, options, {"", {}, {}});
+  if (self.describe_whole != nullptr && (options.mutation || options.check_footprints))
+    walk_trees(*model, options, with_mutation(self.describe_whole(nullptr, options), options, ""));
+  if (!options.mutation) ask_by_trees(*model, self, options, {"", {}, {}});
   model->check_footprints(options.check_footprints);
   return model;
 }

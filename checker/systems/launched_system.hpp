@@ -60,7 +60,9 @@ std::unique_ptr<LaunchesModel> launched_model(const Sizes& sizes, const SystemEn
   // Without trees nothing can be derived from them.
   if (self.describe_launched == nullptr) reductions.stubborn = reductions.dead = false;
   auto model = std::make_unique<ModelOfLaunches<Info, Sizes>>(std::move(system), reductions);
-  reduce_by_trees(*model, reductions, options, [&] { return self.describe_launched(launches, options); });
+  if (self.describe_launched != nullptr)
+    read_trees(*model, reductions, options, "memory",
+               [&] { return self.describe_launched(launches, options); });
   model->check_footprints(options.check_footprints);
   return model;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "checker/systems/guard_reads.hpp"
 #include "checker/systems/registry.hpp"
 #include "checker/systems/sizes.hpp"
+#include "checker/systems/tree_rules.hpp"
 #include "checker/systems/wakes.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/program/claims.hpp"
@@ -111,16 +113,23 @@ Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<f
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed, const Reductions& wanted);
 
-// Has a model explore by those reductions that are wanted of them; `describe()` gives its trees.
+// Has a model do what its trees are asked for: explore by those reductions that are wanted of them, walk the
+// tree of a rule that is changed, and hold trees against rules. `describe()` gives them; `part` as in
+// mutated().
 template <class CompiledModel, class Describe>
-void reduce_by_trees(CompiledModel& model, const Reductions& wanted, const SystemOptions& options,
-                     Describe&& describe) {
-  if (!wanted.stubborn && !wanted.dead) return;
-  const auto initial = model.first_state();
-  Derived derived = derive_reductions(describe(), model.places(), model.engine().fair_instances(),
-                                      reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial),
-                                      options.memory_observed, wanted);
-  model.reduce(std::move(derived.stubborn), std::move(derived.dead));
+void read_trees(CompiledModel& model, const Reductions& wanted, const SystemOptions& options,
+                std::string_view part, Describe&& describe) {
+  const bool reduces = wanted.stubborn || wanted.dead;
+  if (!reduces && !options.mutation && !options.check_footprints) return;
+  const recorded::WholeDescription whole = with_mutation(describe(), options, part);
+  if (reduces) {
+    const auto initial = model.first_state();
+    Derived derived = derive_reductions(whole, model.places(), model.engine().fair_instances(),
+                                        reinterpret_cast<const std::byte*>(initial.get()), sizeof(*initial),
+                                        options.memory_observed, wanted);
+    model.reduce(std::move(derived.stubborn), std::move(derived.dead));
+  }
+  walk_trees(model, options, whole);
 }
 
 template <class Info, template <class> class Claims, class Sizes>
@@ -133,11 +142,13 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
   Reductions reductions = options.reductions;
   // Without trees nothing can be derived from them.
   if (entry.describe_whole == nullptr) reductions.stubborn = reductions.dead = false;
+  if (options.mutation) reductions.at_once = false;
   auto model =
       std::make_unique<ModelOfProgram<Info, Sizes>>(std::move(system), reductions, instruction_text(program));
-  reduce_by_trees(*model, reductions, options, [&] { return entry.describe_whole(program, options); });
+  if (entry.describe_whole != nullptr)
+    read_trees(*model, reductions, options, "memory", [&] { return entry.describe_whole(program, options); });
   // A thread's request follows from where it is (spec/program/threads.hpp).
-  if (options.many_states || options.check_footprints)
+  if (!options.mutation && (options.many_states || options.check_footprints))
     ask_by_trees(*model, entry, options, {"memory", {"memory.port", "context"}, rigid_functions(placement)});
   model->check_footprints(options.check_footprints);
   if constexpr (has_claims<Claims, K>) {

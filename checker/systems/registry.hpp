@@ -24,6 +24,8 @@
 
 namespace lockstep {
 
+struct Mutation;  // checker/interpret/mutation.hpp
+
 // What a run asks of a system: "quick-release/split-fifo", sizes that differ from the defaults, faults.
 struct SystemOptions {
   std::string variant = "default";
@@ -31,9 +33,11 @@ struct SystemOptions {
   std::map<std::string, int> sizes;
   Reductions reductions;
   std::optional<ValueRange> value_range;
-  // With Reductions::stubborn: hold footprints against rules, slowly; in any case, ask all guards of every
-  // state.
+  // Hold trees against rules, slowly; with Reductions::stubborn, footprints as well; and ask all guards of
+  // every state.
   bool check_footprints = false;
+  // A change of one rule, whose tree is then walked in its place. Nothing is taken at once by claims then.
+  std::shared_ptr<const Mutation> mutation;
   // So many that it pays to find out, in a millisecond, which guards look at what has changed.
   bool many_states = false;
   bool memory_observed = true;              // whether final values of locations will be read

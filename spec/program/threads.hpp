@@ -102,7 +102,9 @@ struct Threads {
     for (int t = 0; t < count(); ++t) {
       const ThreadIx i = thread_index(t);
       if (!K::truth(s.port(i).pending)) continue;
-      const Instruction& at = thread(t).code[s.context(i).pc.v];
+      const std::size_t pc = s.context(i).pc.v;
+      if (pc >= thread(t).code.size()) continue;  // nobody asked
+      const Instruction& at = thread(t).code[pc];
       request(s, i, at, at.opcode == Opcode::barrier && K::truth(s.context(i).phase == Phase::departing));
     }
   }
@@ -126,6 +128,9 @@ struct Threads {
     const Instruction& at = self.code[static_cast<std::size_t>(pc)];
     const auto here = [i, pc](const State& s) { return s.context(i).pc == pc && !s.port(i).ended; };
     const auto idle = [i, here](const State& s) { return here(s) && !s.port(i).pending && !s.port(i).done; };
+    const auto answered = [i, here](const State& s) {
+      return here(s) && s.port(i).done && !s.port(i).pending;
+    };
     const auto named = [&](std::string_view name, bool asks = false) {
       return Rule{.name = name,
                   .unit = "thread",
@@ -144,34 +149,30 @@ struct Threads {
       case Opcode::fence:
       case Opcode::kernel_end:
         r.rule(named("issues", true), over(), idle, [this, i, &at](State& s) { request(s, i, at, false); });
-        r.rule(
-            named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
-            [this, i, next, &at](State& s) {
-              if (at.waits) {
-                const Value read = s.port(i).result;
-                retire(s, i);
-                k.when(read == operand(s, i, expected_value(at)), [&] {
-                  if (at.destination >= 0) assign(s, i, at.destination, read);
-                  next(s);
-                });
-                return;
-              }
-              if (at.destination >= 0) assign(s, i, at.destination, s.port(i).result);
-              retire(s, i);
+        r.rule(named("completes"), over(), answered, [this, i, next, &at](State& s) {
+          if (at.waits) {
+            const Value read = s.port(i).result;
+            retire(s, i);
+            k.when(read == operand(s, i, expected_value(at)), [&] {
+              if (at.destination >= 0) assign(s, i, at.destination, read);
               next(s);
             });
+            return;
+          }
+          if (at.destination >= 0) assign(s, i, at.destination, s.port(i).result);
+          retire(s, i);
+          next(s);
+        });
         break;
       case Opcode::kernel_begin:
         r.rule(
             named("begins its kernel", true), over(),
             [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); },
             [this, i, &at](State& s) { request(s, i, at, false); });
-        r.rule(
-            named("completes"), over(), [i, here](const State& s) { return here(s) && s.port(i).done; },
-            [this, i, next](State& s) {
-              retire(s, i);
-              next(s);
-            });
+        r.rule(named("completes"), over(), answered, [this, i, next](State& s) {
+          retire(s, i);
+          next(s);
+        });
         break;
       case Opcode::barrier:
         r.rule(
@@ -180,9 +181,7 @@ struct Threads {
             [this, i, &at](State& s) { request(s, i, at, false); });
         r.rule(
             named("arrives at"), over(),
-            [i, here](const State& s) {
-              return here(s) && s.port(i).done && s.context(i).phase == Phase::running;
-            },
+            [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::running; },
             [this, i](State& s) {
               retire(s, i);
               s.context(i).phase = Phase::waiting;
@@ -193,9 +192,7 @@ struct Threads {
             [this, i, &at](State& s) { request(s, i, at, true); });
         r.rule(
             named("completes"), over(),
-            [i, here](const State& s) {
-              return here(s) && s.port(i).done && s.context(i).phase == Phase::departing;
-            },
+            [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::departing; },
             [this, i, next](State& s) {
               retire(s, i);
               s.context(i).phase = Phase::running;
