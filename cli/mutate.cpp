@@ -48,6 +48,7 @@ int run(const Options& options) {
   if (!own_client) files = tests_of(options);
   for (const std::string& error : files.errors) print_error(error);
   const std::size_t unread = files.errors.size();
+  if (unread > 0 && files.tests.empty() && files.launches.empty()) return 2;
   const LitmusTests tests = own_client ? LitmusTests{} : tests_for(system, std::move(files));
 
   ProgressLine progress;

@@ -92,6 +92,7 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
                                                     {"generate", "--help"},
                                                     {"conform", "--help"},
                                                     {"check", "--help"},
+                                                    {"mutate", "--help"},
                                                     {"replay", "--help"},
                                                     {"explain", "--help"},
                                                     {"export", "--help"},
@@ -125,6 +126,9 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"conform", "german"}), Catch::Contains("runs no programs"));
   CHECK_THAT(hint({"conform", "sc", "--resume", "no/such/folder"}), Catch::Contains("cannot be written"));
   CHECK_THAT(hint({"generate", "--up-to", "99"}), Catch::Contains("out of reach"));
+  CHECK_THAT(hint({"mutate", "write-throgh"}), Catch::Contains("did you mean 'write-through'?"));
+  CHECK_THAT(hint({"mutate", "german", "--rule", "gives up it's copy"}),
+             Catch::Contains("did you mean 'gives up its copy'?"));
   CHECK_THAT(hint({"export", "german", "--to", "tla"}), Catch::Contains("murphi"));
   CHECK_THAT(hint({"export", "quick-release", "--to", "murphi"}), Catch::Contains("--program"));
   CHECK_THAT(hint({"crosscheck", "german", "--with", "spinn"}), Catch::Contains("did you mean 'spin'?"));
@@ -135,6 +139,24 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"check", "sc", "--program", "no-such"}), Catch::Contains("no such file, folder or test"));
   CHECK(lockstep.run({"check", "sc", "--program", "no-such"}).out.empty());
   CHECK_THAT(hint({"litmus", "--threads", "none"}), Catch::Contains("--threads"));
+}
+
+TEST_CASE("mutants are counted by rule, and those that live are said with what is changed") {
+  const Command lockstep;
+  const Result table = lockstep.run({"mutate", "german", "--size", "node=2"});
+  CHECK(table.status == 1);
+  CHECK_THAT(table.out, Catch::StartsWith("Mutants of german, node=2\nRule"));
+  CHECK_THAT(table.out, Catch::Contains("\n\nAlive\n'"));
+  CHECK_THAT(table.out, Catch::Contains("' never fires\n  (the rule never fired)\n"));
+  CHECK_THAT(table.out, Catch::Contains(" mutants: ") && Catch::Contains(" 0 inconclusive, 0 errors, "));
+  const Result killed = lockstep.run({"mutate", "german", "--size", "node=2", "--killed"});
+  CHECK_THAT(killed.out, Catch::Contains("\n\nKilled\n'") && Catch::Contains("\n  by every state ("));
+  const auto json =
+      nlohmann::json::parse(lockstep.run({"mutate", "german", "--size", "node=2", "--json"}).out);
+  CHECK(json.at("schema") == "lockstep.mutants/1");
+  std::size_t alive = 0;
+  for (const auto& mutant : json.at("mutants")) alive += mutant.at("alive").get<bool>() ? 1 : 0;
+  CHECK(alive == json.at("totals").at("differing").get<std::size_t>());
 }
 
 TEST_CASE("litmus runs programs and sequences of launches, each on the systems that take them") {

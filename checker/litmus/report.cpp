@@ -379,13 +379,18 @@ std::string mutant_table(const std::vector<FaultReport>& reports, std::string_vi
   }
   std::string text = fmt::format("Mutants of {}\n{:<{}}  {:>7}  {:>6}  {:>5}\n", system, "Rule", width,
                                  "mutants", "killed", "alive");
+  // All of it is in the JSON.
+  const auto shortened = [](const std::string& mutant) {
+    constexpr std::size_t longest = 3 * page_width;
+    return mutant.size() <= longest ? mutant : mutant.substr(0, longest) + "...";
+  };
   std::string alive;
   std::string dead;
   for (const OfRule& of : rules) {
     std::size_t living = 0;
     for (const FaultReport* mutant : of.mutants) {
       if (!mutant->alive()) {
-        dead += fmt::format("{}\n  by {}\n", mutant->fault, fmt::join(mutant->killers, ", "));
+        dead += fmt::format("{}\n  by {}\n", shortened(mutant->fault), fmt::join(mutant->killers, ", "));
         continue;
       }
       ++living;
@@ -397,7 +402,7 @@ std::string mutant_table(const std::vector<FaultReport>& reports, std::string_vi
       } else if (!mutant->fired) {
         why = "the rule never fired";
       }
-      alive += mutant->fault + (why.empty() ? "" : fmt::format("\n  ({})", why)) + "\n";
+      alive += shortened(mutant->fault) + (why.empty() ? "" : fmt::format("\n  ({})", why)) + "\n";
     }
     text += fmt::format("{:<{}}  {:>7}  {:>6}  {:>5}\n", of.rule, width, of.mutants.size(),
                         of.mutants.size() - living, living);

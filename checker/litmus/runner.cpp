@@ -151,7 +151,7 @@ Posed pose(const LitmusTest& test, const Subject& subject) {
 }
 
 bool never_ends(const SystemRun& run) {
-  return run.status == RunStatus::complete && run.outcomes.empty();
+  return run.status == RunStatus::complete && run.exploration.states > 0 && run.outcomes.empty();
 }
 
 std::string failure_text(const SystemRun& run) {
