@@ -1,24 +1,28 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are three executables (cmake/systems.cmake). `lockstep` has all commands but two, which need much
-// that the others do not, and take as long to build as all others together: `lockstep prove` goes on as
-// `lockstep-prove`, which lies beside it, and `lockstep sim` as `lockstep-sim`. lockstep.cpp,
-// lockstep_prove.cpp and lockstep_sim.cpp say which commands each has.
+// There are three executables (cmake/systems.cmake). `lockstep` has all commands but three, which need much
+// that the others do not, and take as long to build as all others together: `lockstep prove` and `lockstep
+// mutate` go on as `lockstep-prove`, which lies beside it, and `lockstep sim` as `lockstep-sim`.
+// lockstep.cpp, lockstep_prove.cpp and lockstep_sim.cpp say which commands each has.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace lockstep::cli {
 
 struct Command {
   CLI::App* app = nullptr;
-  std::function<int()> run;  // the exit status; throws BadInput
+  std::function<int()> run;    // the exit status; throws BadInput
+  std::string elsewhere = {};  // of a command of another executable: that is lockstep-<elsewhere>
 };
 
 // A command of another executable, for this one's help; it is never run.
-Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what);
+Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what, const char* executable);
+inline constexpr const char* mutate_what =
+    "Which slips in a system's rules do the tests and the proofs notice?";
 inline constexpr const char* prove_what = "Prove a system's lemmas with Z3, at a size or at any";
 inline constexpr const char* sim_what = "Simulate a workload on a machine with time";
 

@@ -10,10 +10,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace lockstep::cli {
 
@@ -72,6 +77,12 @@ SharedOptions SystemChoice::shared() const {
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what) {
   return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);
+}
+
+std::string build_identity() {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()};
+  return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
 }
 
 std::optional<RaceModel> race_model_named(const std::string& text) {

@@ -63,6 +63,9 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+// Of this program, for journals: another build may explore other states.
+std::string build_identity();
+
 // Writes to stdout at once, so that a reader at the other end of a pipe sees what is done.
 void print_now(const std::string& text);
 void print_error(const std::string& text);

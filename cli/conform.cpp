@@ -4,17 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace lockstep::cli {
 
@@ -33,13 +28,6 @@ struct Options {
   SystemChoice choice;
   LimitOptions limits;
 };
-
-// A journal belongs to the program that wrote it: another build may explore other states.
-std::string build_identity() {
-  std::ifstream self("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()};
-  return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
-}
 
 std::string progress_text(const generate::ConformProgress& now, const std::string& what) {
   constexpr std::size_t width = 20;

@@ -3,8 +3,8 @@
 
 namespace lockstep::cli {
 
-Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what) {
-  return {lockstep.add_subcommand(name, what), {}};
+Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what, const char* executable) {
+  return {lockstep.add_subcommand(name, what), {}, executable};
 }
 
 std::vector<Command> add_commands(CLI::App& lockstep) {
@@ -12,10 +12,10 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
           add_generate(lockstep),
           add_conform(lockstep),
           add_check(lockstep),
-          add_mutate(lockstep),
+          add_elsewhere(lockstep, "mutate", mutate_what, "prove"),
           add_progress(lockstep),
-          add_elsewhere(lockstep, "prove", prove_what),
-          add_elsewhere(lockstep, "sim", sim_what),
+          add_elsewhere(lockstep, "prove", prove_what, "prove"),
+          add_elsewhere(lockstep, "sim", sim_what, "sim"),
           add_replay(lockstep),
           add_explain(lockstep),
           add_export(lockstep),

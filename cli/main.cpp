@@ -61,11 +61,12 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
 }
 
 // Goes on as the executable beside this one that has the command.
-[[noreturn]] void go_on_as(const std::string& command, char** argv) {
-  const std::string other = std::filesystem::read_symlink("/proc/self/exe").string() + "-" + command;
+[[noreturn]] void go_on_as(const cli::Command& command, char** argv) {
+  const std::string other =
+      std::filesystem::read_symlink("/proc/self/exe").string() + "-" + command.elsewhere;
   execv(other.c_str(), argv);
   throw BadInput(fmt::format("cannot run {}: {}", other, std::strerror(errno)),
-                 fmt::format("`./lockstep {}` builds it", command));
+                 fmt::format("`./lockstep {}` builds it", command.app->get_name()));
 }
 
 int run(int argc, char** argv) {
@@ -95,7 +96,7 @@ int run(int argc, char** argv) {
     throw BadInput(fmt::format("unknown command '{}'", first), suggestion(first, names));
   }
   for (const cli::Command& command : commands) {
-    if (!command.run && command.app->get_name() == first) go_on_as(first, argv);
+    if (!command.run && command.app->get_name() == first) go_on_as(command, argv);
   }
   try {
     lockstep.parse(argc, argv);

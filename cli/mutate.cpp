@@ -1,13 +1,19 @@
-// `lockstep mutate`: which small slips in a system's rules would the tests notice?
+// `lockstep mutate`: which small slips in a system's rules would the tests and the proofs notice?
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/report.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "proofs/prover.hpp"
 
 namespace lockstep::cli {
 
@@ -20,6 +26,10 @@ struct Options {
   bool all = false;
   bool killed = false;
   bool json = false;
+  std::vector<std::string> by{"tests", "lemmas"};
+  std::vector<std::string> proof_sizes;
+  double seconds_each = 60;
+  std::string journal;
   SystemChoice choice;
   LimitOptions limits;
 };
@@ -35,6 +45,76 @@ SuiteFiles tests_of(const Options& options) {
   return files;
 }
 
+// What the lemmas, or the theorem at the port, say of a mutant: only its rule is proved again.
+class Judge {
+ public:
+  Judge(const Options& options, bool theorem) : seconds_each_(options.seconds_each), theorem_(theorem) {
+    for (const std::string& size : options.proof_sizes) sizes_.insert(parse_size(size));
+  }
+
+  // Whether there is something to prove of it.
+  [[nodiscard]] bool knows(const Subject& system) const {
+    if (theorem_) return subject(system) != nullptr;
+    return std::any_of(proofs().begin(), proofs().end(),
+                       [&](const ProofEntry& entry) { return entry.system == system.system->name; });
+  }
+  ProofVerdict operator()(const Mistake& mutant) {
+    ProofVerdict verdict;
+    try {
+      const auto no_change = prove_rule(*proof_of_trees(subject(mutant.system)), mutant.rule);
+      verdict.equivalent = no_change.proved() && !no_change.obligations.empty();
+      if (verdict.equivalent) return verdict;
+      const std::set<std::string> before = unproved_of(mutant);
+      for (const Obligation& o : prove_rule(*subject(mutant.system), mutant.rule).obligations) {
+        if (before.contains(o.lemma)) continue;
+        verdict.unknown = verdict.unknown || o.status == ProofStatus::unknown;
+        if (o.status == ProofStatus::error) verdict.error = o.message;
+        if (o.status != ProofStatus::refuted && o.status != ProofStatus::vacuous) continue;
+        verdict.refuted = o.lemma;
+        return verdict;
+      }
+    } catch (const std::exception& e) {
+      verdict.error = e.what();
+    }
+    return verdict;
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<ProofSubject> subject(const Subject& system) const {
+    SystemOptions options = system.options;
+    for (const auto& [name, size] : sizes_) options.sizes[name] = size;
+    return theorem_ ? theorem_of(system.system->name, options)
+                    : find_proof(system.system->name).build(options, false);
+  }
+  [[nodiscard]] ProofResult prove_rule(const ProofSubject& subject, const std::string& rule) const {
+    ProveOptions how;
+    how.threads = 1;
+    how.seconds_each = seconds_each_;
+    how.from_scratch = theorem_;
+    how.rule = rule;
+    how.interrupted = &interrupted();
+    return prove(subject, how);
+  }
+  // What is not proved of the rule as it is, which no mutant can be blamed for.
+  std::set<std::string> unproved_of(const Mistake& mutant) {
+    const std::scoped_lock lock(mutex_);
+    const auto [known, fresh] = unproved_.try_emplace(mutant.rule);
+    if (!fresh) return known->second;
+    Subject as_it_is = mutant.system;
+    as_it_is.options.mutation.reset();
+    for (const Obligation& o : prove_rule(*subject(as_it_is), mutant.rule).obligations) {
+      if (o.status != ProofStatus::proved) known->second.insert(o.lemma);
+    }
+    return known->second;
+  }
+
+  double seconds_each_;
+  bool theorem_;
+  std::map<std::string, int> sizes_;
+  std::mutex mutex_;
+  std::map<std::string, std::set<std::string>> unproved_;  // by rule
+};
+
 int run(const Options& options) {
   FaultOptions suite;
   suite.system = subject_named(options.system);
@@ -44,8 +124,25 @@ int run(const Options& options) {
   suite.limits = options.limits.limits();
   const SystemEntry& system = *suite.system.system;
   const bool own_client = !system.runs_programs && system.build_launched == nullptr;
+  const auto asked = [&](std::string_view judge) {
+    return std::find(options.by.begin(), options.by.end(), judge) != options.by.end();
+  };
+  Judge judge(options, asked("theorem"));
+  if (asked("theorem") && !judge.knows(suite.system))
+    throw BadInput(fmt::format("{} has no lemmas for the theorem at its port", system.name),
+                   "--by tests,lemmas");
+  if (asked("theorem") || (asked("lemmas") && judge.knows(suite.system)))
+    suite.prove = [&](const Mistake& mutant) { return judge(mutant); };
+  suite.tests = asked("tests");
+  suite.journal = options.journal;
+  if (!options.journal.empty()) {
+    suite.identity = {{"by", options.by},
+                      {"proof_sizes", options.proof_sizes},
+                      {"proof_timeout", options.seconds_each},
+                      {"build", build_identity()}};
+  }
   SuiteFiles files;
-  if (!own_client) files = tests_of(options);
+  if (!own_client && suite.tests) files = tests_of(options);
   for (const std::string& error : files.errors) print_error(error);
   const std::size_t unread = files.errors.size();
   if (unread > 0 && files.tests.empty() && files.launches.empty()) return 2;
@@ -69,7 +166,7 @@ int run(const Options& options) {
 
 Command add_mutate(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("mutate", "Which slips in a system's rules do the tests notice?");
+  CLI::App* app = lockstep.add_subcommand("mutate", mutate_what);
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
   app->add_option(
       "TESTS", options->paths,
@@ -77,6 +174,19 @@ Command add_mutate(CLI::App& lockstep) {
       "none for a system that is its own client");
   app->add_flag("--all", options->all, "All tests that come with Lockstep");
   app->add_option("--rule", options->rule, "Mutants of this rule alone")->type_name("RULE");
+  app->add_option(
+         "--by", options->by,
+         "Who is asked: tests, lemmas (of `lockstep prove`), theorem (`prove --theorem`, in place of "
+         "the lemmas)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"tests", "lemmas", "theorem"}))
+      ->capture_default_str();
+  add_list(*app, "--proof-size", options->proof_sizes, "Set a size of the proofs alone")->type_name("K=N");
+  app->add_option("--proof-timeout", options->seconds_each, "Seconds for one obligation")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--resume", options->journal, "Keep a journal in this file, and go on from what is in it")
+      ->type_name("FILE");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each run");
   app->add_flag("--killed", options->killed, "Also list what was killed, and by what");
@@ -84,14 +194,16 @@ Command add_mutate(CLI::App& lockstep) {
   app->footer(
       "A mutant is the system with one small change of one rule: an assignment, a push or a\n"
       "condition of its guard left out, a condition taken for its contrary, ... The change is made\n"
-      "to the rule's recorded tree, so nothing is compiled.\n"
+      "to the rule's recorded tree, so nothing is compiled. A test kills it, a proof refutes it, or\n"
+      "it is proved to do what the rule does; else it is alive.\n"
       "\n"
       "Examples:\n"
       "  lockstep mutate write-through\n"
       "  lockstep mutate quick-release --all --rule \"release queues its marker\"\n"
       "  lockstep mutate german --size node=2 --killed\n"
+      "  lockstep mutate write-through --by tests,theorem --proof-size agent=1,block=1,word=1\n"
       "\n"
-      "Exit status: 0 all killed, 1 some are alive, 2 bad input, 3 a limit was reached,\n"
+      "Exit status: 0 none is alive, 1 some are, 2 bad input, 3 a limit was reached,\n"
       "130 interrupted.");
   return {app, [options] { return run(*options); }};
 }

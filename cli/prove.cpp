@@ -28,6 +28,7 @@ struct Options {
   bool all = false;
   bool only_claims = false;
   bool theorem = false;
+  bool trees = false;
   std::string recheck;
   std::string smt;
   std::vector<std::string> lemmas;
@@ -217,6 +218,21 @@ class Proofs {
     }
   }
 
+  // That the trees, which everything else rests on, say what is read here: of what the other options choose.
+  void prove_trees() {
+    const SystemOptions& chosen = named_.options;
+    std::unique_ptr<ProofSubject> subject =
+        options_.theorem ? theorem_of(named_.system->name, chosen)
+                         : find_proof(named_.system->name).build(chosen, options_.any_size);
+    if (!subject)
+      throw BadInput(fmt::format("{} has no lemmas for the theorem at its port", named_.system->name),
+                     "leave out --theorem");
+    subject = proof_of_trees(std::move(subject));
+    ProofTitle title = title_of(*subject, fmt::format("the trees of {}", named_.description()));
+    title.theorem = "each rule's recorded tree says what the proofs read of the rule, in every state";
+    json_ = prove(*subject, title, prove_options());
+  }
+
   int end() const {
     if (options_.json) print_now(json_.dump(1) + "\n");
     return status_;
@@ -266,6 +282,10 @@ int run(const Options& options) {
   Subject named = subject_named(options.system);
   apply_shared(options.choice.shared(), std::span(&named, 1));
   Proofs proofs(options, std::move(named));
+  if (options.trees) {
+    proofs.prove_trees();
+    return proofs.end();
+  }
   if (options.theorem) {
     proofs.prove_theorem();
     return proofs.end();
@@ -295,6 +315,11 @@ Command add_prove(CLI::App& lockstep) {
                 "What is promised at the port until the first race, for any client, instead of the lemmas")
       ->excludes("--claims")
       ->excludes("--any-size");
+  app->add_flag("--trees", options->trees,
+                "That each rule's recorded tree, which footprints, exports and mutants rest on, says what is "
+                "read of the rule")
+      ->excludes("--claims")
+      ->excludes("--lemma");
   app->add_option("--smt", options->smt, "Keep every obligation as SMT-LIB 2 in this folder")
       ->type_name("DIR");
   app->add_option("--timeout", options->seconds_each, "Seconds for one obligation in one solver")

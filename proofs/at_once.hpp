@@ -182,30 +182,7 @@ class ReadClaims {
 
   // Whether every field that may not differ is the same in both states as they are now.
   static Term same_beside(Store& a, Store& b) {
-    Term all = Session::current().truth(true);
-    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
-      for (const auto& [name, cell] : from->cells()) {
-        if (b.is_apart(name) || a.is_apart(name) || (from == &b && a.cells().contains(name))) continue;
-        const Cell& other = to->cell(name, cell->indices, cell->values, Session::current().truth(false));
-        Arguments arguments;
-        same_rows(*cell, other, arguments, all);
-      }
-    }
-    return all;
-  }
-  static void same_rows(const Cell& a, const Cell& b, Arguments& arguments, Term& all) {
-    if (arguments.size() == a.indices.size()) {
-      all = both(all, equal(a.at(arguments), b.at(arguments)));
-      return;
-    }
-    const Domain& domain = a.indices[arguments.size()];
-    if (domain.kind == Domain::Kind::any)
-      throw Unreadable(fmt::format("claims are proved at fixed sizes, and '{}' is open", domain.name));
-    for (int i = 0; i < domain.size; ++i) {
-      arguments.push_back(Session::current().member(domain, i));
-      same_rows(a, b, arguments, all);
-      arguments.pop_back();
-    }
+    return same_but(a, b, [&](const std::string& name) { return a.is_apart(name) || b.is_apart(name); });
   }
   [[nodiscard]] Term kept_up(Bound& behind, Bound& ahead) const {
     const Term rest = same_beside(behind.store, ahead.store);
@@ -352,14 +329,7 @@ class ReadClaims {
     claim.given.push_back(at_once.where(&behind.memory(), members.data()));
     fire(rule, ahead, members);
     // Nothing is set apart here: what may differ is whatever firing changed of it.
-    Term rest = Session::current().truth(true);
-    for (const auto& [name, cell] : ahead.store.cells()) {
-      if (may_differ(name)) continue;
-      const Cell& other =
-          behind.store.cell(name, cell->indices, cell->values, Session::current().truth(false));
-      Arguments arguments;
-      same_rows(*cell, other, arguments, rest);
-    }
+    const Term rest = same_but(behind.store, ahead.store, may_differ);
     claim.goal = both(rest, keeps_up(behind.memory(), ahead.memory()));
     claim.stores = {{"behind", &behind.store}, {"ahead", &ahead.store}};
     visitor_.claim(claim);
@@ -387,23 +357,10 @@ class ReadClaims {
     claim.goal = both(claim.goal, holds(rule, before, own));
     claim.goal = both(claim.goal, at_once.where(&before.memory(), own.data()));
     fire(rule, before, own);
-    claim.goal =
-        both(claim.goal, both(same_but_for_claims(before, after), keeps_up(before.memory(), after.memory())));
+    claim.goal = both(claim.goal, both(same_but(before.store, after.store, may_differ),
+                                       keeps_up(before.memory(), after.memory())));
     claim.stores = {{"before", &before.store}, {"after", &after.store}};
     visitor_.claim(claim);
-  }
-  static Term same_but_for_claims(Bound& a, Bound& b) {
-    Term all = Session::current().truth(true);
-    for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
-      for (const auto& [name, cell] : from->store.cells()) {
-        if (may_differ(name) || (from == &b && a.store.cells().contains(name))) continue;
-        const Cell& other =
-            to->store.cell(name, cell->indices, cell->values, Session::current().truth(false));
-        Arguments arguments;
-        same_rows(*cell, other, arguments, all);
-      }
-    }
-    return all;
   }
   static bool may_differ(const std::string& name) {
     const Bound apart(true);
@@ -444,7 +401,7 @@ class ProvedClaims final : public ProofSubject {
     const System system = make();
     RuleList<K, typename System::State> rules(system.kind());
     system.rules(rules);
-    rules_ = rules.values().size();
+    for (const auto& rule : rules.values()) rules_.emplace_back(rule.rule.name);
     InvariantList<K, typename System::State> lemmas;
     system.invariants(lemmas);
     for (const auto& lemma : lemmas.values()) lemmas_.push_back({std::string(lemma.name)});
@@ -455,7 +412,7 @@ class ProvedClaims final : public ProofSubject {
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
-  [[nodiscard]] std::size_t rules() const override { return rules_; }
+  [[nodiscard]] const std::vector<std::string>& rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return listed_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& fixed_sizes() const override {
     return listed_;
@@ -479,7 +436,7 @@ class ProvedClaims final : public ProofSubject {
   int variant_;
   std::uint64_t faults_;
   Sizes sizes_;
-  std::size_t rules_ = 0;
+  std::vector<std::string> rules_;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::string> taken_;
   std::vector<std::pair<std::string, int>> listed_;

@@ -177,6 +177,78 @@ class ReadSystem {
   InvariantList<K, State> lemmas_;
 };
 
+// A system's rules as they are read and as their trees say them, two systems that list the same rules: that
+// both are enabled in the same states, leave the same behind and ask for the same room.
+template <class System>
+class ReadTrees {
+ public:
+  using K = typename System::Kind;
+  using State = typename System::State;
+  ReadTrees(const System& system, const System& from_trees, ClaimVisitor& visitor)
+      : visitor_(visitor), rules_(system.kind()), trees_(from_trees.kind()) {
+    system.rules(rules_);
+    from_trees.rules(trees_);
+  }
+
+  void read() {
+    for (std::size_t r = 0; r < rules_.values().size(); ++r) {
+      if (!visitor_.wants_rule(r)) continue;
+      const std::string name(rules_.values()[r].rule.name);
+      try {
+        compare(name, rules_.values()[r], trees_.values().at(r));
+      } catch (const Unreadable& why) {
+        throw BadInput(fmt::format("the tree of the rule \"{}\" cannot be read: {}", name, why.what()));
+      }
+    }
+  }
+
+ private:
+  using Members = std::vector<Term>;
+  struct Fired {
+    Store store{Store::Start::variables};
+    State state;
+    Term guard = Session::current().truth(true);
+    Term room = Session::current().truth(true);
+    Fired(const RuleValue<SymbolicErased>& rule, const Members& members) {
+      Session& session = Session::current();
+      K::bind_to(state, Place{&store, {}, {}, {}});
+      session.hold(&store);
+      guard = rule.guard(&state, members.data());
+      session.drop_requirements();
+      rule.action(&state, members.data());
+      for (const Session::Requirement& requirement : session.take_requirements())
+        room = both(room, requirement.holds);
+    }
+  };
+  void compare(const std::string& name, const RuleValue<SymbolicErased>& rule,
+               const RuleValue<SymbolicErased>& tree) {
+    Session& session = Session::current();
+    ReadClaim claim{name, {}, {}, {}, session.truth(true), {}};
+    Members members;
+    for (const auto& parameter : rule.parameters) {
+      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
+      claim.parameters.push_back({std::string(parameter.name), parameter.type, members.back()});
+    }
+    Fired read(rule, members);
+    Fired told(tree, members);
+    claim.stores = {{"rule", &read.store}, {"tree", &told.store}};
+    const auto claimed = [&](std::string_view what, const Term& goal) {
+      claim.what = what;
+      claim.goal = goal;
+      visitor_.claim(claim);
+    };
+    claimed("its tree is enabled where it is", equal(read.guard, told.guard));
+    claim.given = {read.guard};
+    claimed("its tree leaves what it leaves",
+            same_but(read.store, told.store, [](const std::string&) { return false; }));
+    claimed("its tree asks for the room and the ranges that it asks for", equal(read.room, told.room));
+  }
+
+  ClaimVisitor& visitor_;
+  RuleList<K, State> rules_;
+  RuleList<K, State> trees_;
+};
+
 }  // namespace symbolic
 
 // A system together with what is claimed of it, as the prover and the explorer both read it.

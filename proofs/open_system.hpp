@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "checker/explore/adaptor.hpp"
+#include "checker/systems/program_description.hpp"
 #include "checker/systems/sizes.hpp"
 #include "proofs/client_text.hpp"
 #include "proofs/history.hpp"
@@ -16,9 +17,6 @@
 
 namespace lockstep {
 
-template <class Info, class K, template <class> class History, template <class> class Lemmas>
-using ProvedMemory = WithLemmas<WithHistory<OpenSystem<Info, K>, History>, Lemmas>;
-
 // What of a word the client is asked to watch, what words are, and the largest amount that is explored.
 struct Watched {
   Watch proved = Watch::first_word;
@@ -26,6 +24,18 @@ struct Watched {
   symbolic::Words words = symbolic::Words::bits;
   int amounts = std::numeric_limits<int>::max();
 };
+
+// What is a number has the range of these capacities in the trees, too.
+template <class Info, class Capacities>
+RuleTrees::Describe trees_within(const SystemEntry& entry) {
+  if constexpr (std::is_same_v<Capacities, FullCapacities>) {
+    return entry.describe;
+  } else {
+    return [&entry](const SystemOptions& options) {
+      return describe_memory<Info, NoClaims, Capacities>(options, entry);
+    };
+  }
+}
 
 // `Capacities` are the prover's: what is a number to it may be larger than the explorer's tables.
 template <class Info, template <class> class History, template <class> class Lemmas,
@@ -42,10 +52,15 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
   // Any placement: who sits where is a function that nothing is known of.
-  const auto make = [=] {
+  using Open = FromTrees<OpenSystem<Info, Terms>>;
+  using Proved = WithLemmas<WithHistory<Open, History>, Lemmas>;
+  const RuleTrees::Describe describe = trees_within<Info, Capacities>(entry);
+  const RuleTrees changed = rule_trees(describe, options, sizes, Trees::of_changed);
+  const auto make = [=](Trees trees) {
     OpenSystem<Info, Terms> open(Terms(sizes), named_machine<Terms>(), faults, variant, watched.proved);
-    return ProvedMemory<Info, Terms, History, Lemmas>(
-        WithHistory<OpenSystem<Info, Terms>, History>(std::move(open)));
+    return Proved(WithHistory<Open, History>(Open(
+        std::move(open), trees == Trees::of_changed ? changed : rule_trees(describe, options, sizes, trees),
+        "system.memory")));
   };
   // The explorer's machine: a thread on each of two CUs, one block of one word, the shortest queues.
   Sizes small = sizes;
@@ -67,11 +82,11 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     Machine<Numbers> machine{};
     for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
     OpenSystem<Info, Numbers> open(k, machine, faults, variant, watched.explored);
-    using Proved = ProvedMemory<Info, Numbers, History, Lemmas>;
-    return std::make_unique<CompiledModel<Proved>>(
-        Proved(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
+    using Explored = WithLemmas<WithHistory<OpenSystem<Info, Numbers>, History>, Lemmas>;
+    return std::make_unique<CompiledModel<Explored>>(
+        Explored(WithHistory<OpenSystem<Info, Numbers>, History>(std::move(open))), Reductions::none());
   };
-  return std::make_unique<CompiledProof<ProvedMemory<Info, Terms, History, Lemmas>>>(
+  return std::make_unique<CompiledProof<Proved>>(
       make, explore, small, any_size,
       ProofCover{watched.words, client_text(watched.proved, watched.words), {}});
 }

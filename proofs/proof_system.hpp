@@ -11,6 +11,7 @@
 
 #include "proofs/obligations.hpp"
 #include "proofs/prover.hpp"
+#include "proofs/rule_tree.hpp"
 #include "spec/program/client.hpp"
 
 namespace lockstep {
@@ -57,13 +58,29 @@ std::vector<std::pair<std::string, int>> sizes_to_tell(const Sizes& sizes) {
   return sizes_to_tell(sizes, {}, [](auto) { return true; });
 }
 
-// `make()` gives the system with its lemmas, read with Symbolic, within the current session; a system holds
-// terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
+// The trees that are read in the place of rules (rule_tree.hpp): those of rules that the options change, of
+// all, or none.
+enum class Trees : std::uint8_t { of_changed, of_all, of_none };
+
+// Of a system at these sizes.
+template <class Sizes>
+RuleTrees rule_trees(const RuleTrees::Describe& describe, const SystemOptions& options, Sizes sizes,
+                     Trees which) {
+  if (which == Trees::of_none) return {};
+  std::vector<std::pair<std::string, int>> named;
+  sizes.visit([&]<class Tag>(Tag, int& size) {
+    if (!std::is_same_v<Tag, ShapeTag>) named.emplace_back(Tag::name, size);
+  });
+  return RuleTrees(describe, options, named, which == Trees::of_all);
+}
+
+// `make(trees)` gives the system with its lemmas, read with Symbolic, within the current session; a system
+// holds terms, so each session has one of its own. `explore(options)` gives the model with Concrete.
 // `ExploredSizes` are those of the explorer's kind.
 template <class System, class ExploredSizes = typename System::Kind::Sizes>
 class CompiledProof final : public ProofSubject {
  public:
-  using Make = std::function<System()>;
+  using Make = std::function<System(Trees)>;
   using Explore = std::function<std::unique_ptr<Model>()>;
   // `explored` are the sizes at which explore() builds its model.
   CompiledProof(Make make, Explore explore, const ExploredSizes& explored, bool any_size,
@@ -77,12 +94,12 @@ class CompiledProof final : public ProofSubject {
         machines_(std::move(cover.machines)),
         explored_sizes_(sizes_to_tell(explored)) {
     const symbolic::Session session(any_size, words_);
-    const System system = make_();
+    const System system = make_(Trees::of_changed);
     using Kind = typename System::Kind;
     using State = typename System::State;
     RuleList<Kind, State> rules(system.kind());
     system.rules(rules);
-    rules_ = rules.values().size();
+    for (const auto& rule : rules.values()) rules_.emplace_back(rule.rule.name);
     InvariantList<Kind, State> lemmas;
     system.invariants(lemmas);
     for (const auto& lemma : lemmas.values()) lemmas_.push_back({std::string(lemma.name)});
@@ -95,15 +112,20 @@ class CompiledProof final : public ProofSubject {
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
   [[nodiscard]] symbolic::Words words() const override { return words_; }
-  [[nodiscard]] std::size_t rules() const override { return rules_; }
+  [[nodiscard]] const std::vector<std::string>& rules() const override { return rules_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override { return sizes_; }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& fixed_sizes() const override {
     return fixed_sizes_;
   }
   [[nodiscard]] const std::string& client() const override { return client_; }
   void read(RuleVisitor& visitor) const override {
-    const System system = make_();
+    const System system = make_(Trees::of_changed);
     symbolic::ReadSystem<System>(system, visitor, each_instance_).read();
+  }
+  void read_trees(ClaimVisitor& visitor) const override {
+    const System system = make_(Trees::of_none);
+    const System from_trees = make_(Trees::of_all);
+    symbolic::ReadTrees<System>(system, from_trees, visitor).read();
   }
   [[nodiscard]] std::unique_ptr<Model> model() const override { return explore_(); }
   [[nodiscard]] std::vector<ExploredMachine> machines() const override {
@@ -124,7 +146,7 @@ class CompiledProof final : public ProofSubject {
   bool each_instance_;
   std::function<std::vector<SoughtRun>()> seek_;
   std::function<std::vector<ExploredMachine>()> machines_;
-  std::size_t rules_ = 0;
+  std::vector<std::string> rules_;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;
   std::vector<std::pair<std::string, int>> fixed_sizes_;

@@ -216,17 +216,21 @@ class Prover {
     result.lemmas = subject_.lemmas();
     // One job for the starts, one for each rule, one for what is claimed of each: each has terms and a solver
     // of its own.
-    const bool claims = !subject_.taken_at_once().empty();
-    const std::size_t jobs = subject_.rules() + 1 + (claims ? subject_.rules() : 0);
-    std::vector<std::vector<Obligation>> found(jobs);
+    const std::size_t rules = subject_.rules().size();
+    std::vector<std::size_t> jobs;
+    for (std::size_t job = 0; job < 1 + rules * (subject_.has_claims() ? 2 : 1); ++job) {
+      if (wanted_rule(job)) jobs.push_back(job);
+    }
+    const auto of_claims =
+        static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), [&](auto j) { return j > rules; }));
+    std::vector<std::vector<Obligation>> found(jobs.size());
     const unsigned threads =
         options_.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.threads;
     run_jobs(
-        jobs, threads, [&](std::size_t job) { found[job] = work(job); },
+        jobs.size(), threads, [&](std::size_t job) { found[job] = work(jobs[job]); },
         [&] {
           if (options_.on_progress)
-            options_.on_progress(done_,
-                                 (subject_.rules() + 1) * result.lemmas.size() + jobs - subject_.rules() - 1);
+            options_.on_progress(done_, (jobs.size() - of_claims) * result.lemmas.size() + of_claims);
         });
     for (std::vector<Obligation>& some : found) {
       std::move(some.begin(), some.end(), std::back_inserter(result.obligations));
@@ -276,11 +280,17 @@ class Prover {
            std::find(options_.only.begin(), options_.only.end(), lemma) != options_.only.end();
   }
 
+  [[nodiscard]] bool wanted_rule(std::size_t job) const {
+    return options_.rule.empty() ||
+           (job > 0 && subject_.rules()[(job - 1) % subject_.rules().size()] == options_.rule);
+  }
+
   std::vector<Obligation> work(std::size_t job) {
     std::vector<Obligation> found;
     Session session(options_.any_size, subject_.words());
-    if (job > subject_.rules()) {
-      ClaimsOfRule visitor(*this, job - subject_.rules() - 1, found);
+    const std::size_t rules = subject_.rules().size();
+    if (job > rules) {
+      ClaimsOfRule visitor(*this, job - rules - 1, found);
       subject_.read_claims(visitor);
       ++done_;
     } else {
@@ -486,6 +496,37 @@ std::vector<ExploredMachine> ProofSubject::machines() const {
   std::vector<ExploredMachine> one;
   one.push_back({sizes_text(explored_sizes()), model()});
   return one;
+}
+
+namespace {
+
+class ProvedTrees final : public ProofSubject {
+ public:
+  explicit ProvedTrees(std::unique_ptr<ProofSubject> subject) : subject_(std::move(subject)) {}
+  [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return none_; }
+  [[nodiscard]] symbolic::Words words() const override { return subject_->words(); }
+  [[nodiscard]] const std::vector<std::string>& rules() const override { return subject_->rules(); }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override {
+    return subject_->sizes();
+  }
+  [[nodiscard]] const std::vector<std::pair<std::string, int>>& fixed_sizes() const override {
+    return subject_->fixed_sizes();
+  }
+  [[nodiscard]] const std::string& client() const override { return nobody_; }
+  void read(RuleVisitor&) const override {}
+  [[nodiscard]] bool has_claims() const override { return true; }
+  void read_claims(ClaimVisitor& visitor) const override { subject_->read_trees(visitor); }
+
+ private:
+  std::unique_ptr<ProofSubject> subject_;
+  std::vector<ProofLemma> none_;
+  std::string nobody_;
+};
+
+}  // namespace
+
+std::unique_ptr<ProofSubject> proof_of_trees(std::unique_ptr<ProofSubject> subject) {
+  return std::make_unique<ProvedTrees>(std::move(subject));
 }
 
 std::string_view word(ProofStatus status) {

@@ -47,7 +47,8 @@ class ProofSubject {
   ProofSubject& operator=(const ProofSubject&) = delete;
   virtual ~ProofSubject() = default;
   [[nodiscard]] virtual const std::vector<ProofLemma>& lemmas() const = 0;
-  [[nodiscard]] virtual std::size_t rules() const = 0;
+  // By name.
+  [[nodiscard]] virtual const std::vector<std::string>& rules() const = 0;
   // Of every index type, by name; a proof for any size does not look at those of open ones.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, int>>& sizes() const = 0;
   // Of them, those that the proof is for and no other.
@@ -63,7 +64,11 @@ class ProofSubject {
   // Rules that a file beside the protocol claims may be taken at once; if there are some, `read_claims` reads
   // what makes that true, within the current session.
   [[nodiscard]] virtual std::vector<std::string> taken_at_once() const { return {}; }
+  // Whether `read_claims` has something to read.
+  [[nodiscard]] virtual bool has_claims() const { return !taken_at_once().empty(); }
   virtual void read_claims(ClaimVisitor&) const {}
+  // What makes rules' trees say what is read of the rules, likewise.
+  virtual void read_trees(ClaimVisitor&) const {}
   // The same system with its lemmas as invariants, for the explorer, at small sizes.
   // None where nothing is explored.
   [[nodiscard]] virtual std::unique_ptr<Model> model() const { return nullptr; }
@@ -92,6 +97,10 @@ std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOpt
 // something to be proved; none where no lemmas for it are written. Throws BadInput on options that do not
 // fit.
 std::unique_ptr<ProofSubject> theorem_of(std::string_view system, const SystemOptions& options);
+
+// That the tree of each rule says what is read of it, as something to be proved: of the rule that the options
+// change, that it is changed in no state at all.
+std::unique_ptr<ProofSubject> proof_of_trees(std::unique_ptr<ProofSubject> subject);
 
 enum class ProofStatus : std::uint8_t {
   proved,    // by Z3, and by the second solver where one was asked
@@ -134,6 +143,7 @@ struct ProveOptions {
   std::string recheck;        // a second solver's command, "cvc5"; empty for none
   std::string smt_directory;  // where obligations are written; empty: only while rechecking, elsewhere
   std::vector<std::string> only;  // lemmas to prove (given all); empty for all
+  std::string rule;               // of no other rule, nor of the start; empty for all
   bool check_vacuity = true;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(std::size_t done, std::size_t planned)> on_progress;

@@ -8,6 +8,7 @@
 #include <boost/describe.hpp>
 #include <deque>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -52,6 +53,14 @@ class Symbolic {
   static Domain domain() {
     const bool open = Session::current().any_size() && !Tag::fixed;
     return {open ? Domain::Kind::any : Domain::Kind::finite, std::string(Tag::name), extent_of<Tag>};
+  }
+
+  // Of all index types, by name.
+  [[nodiscard]] std::map<std::string, Domain> index_types() const {
+    std::map<std::string, Domain> all;
+    Sizes copy = sizes;
+    copy.visit([&]<class Tag>(Tag, int&) { all.emplace(Tag::name, domain<Tag>()); });
+    return all;
   }
 
   // ---- scalars -------------------------------------------------------------------------------------------
@@ -335,16 +344,7 @@ class Symbolic {
   static Ix<To> same(const Ix<From>& i) {
     const Domain from = domain<From>();
     const Domain to = domain<To>();
-    if (to.kind == Domain::Kind::finite) {
-      Term result = Session::current().member(to, 0);
-      for (int n = 1; n < std::min(from.size, to.size); ++n) {
-        result = symbolic::choice(symbolic::equal(i.term(), Session::current().member(from, n)),
-                                  Session::current().member(to, n), result);
-      }
-      return Ix<To>(result);
-    }
-    return Ix<To>(Session::current().rigid(std::string(To::name) + "_of_" + std::string(From::name), {from},
-                                           to, {i.term()}));
+    return Ix<To>(symbolic::paired(from, to, i.term()));
   }
 
   template <class Tag, class F>
@@ -360,7 +360,7 @@ class Symbolic {
   Bool forall(Tag, F&& f) const {
     const Domain d = domain<Tag>();
     if (d.kind == Domain::Kind::any) {
-      const Term member = bound(d);
+      const Term member = Session::current().unbound(d);
       const Term body = Bool(f(Ix<Tag>(member))).term();
       return is_constant(body) ? Bool(body) : Bool(z3::forall(member, body));
     }
@@ -372,7 +372,7 @@ class Symbolic {
   Bool exists(Tag, F&& f) const {
     const Domain d = domain<Tag>();
     if (d.kind == Domain::Kind::any) {
-      const Term member = bound(d);
+      const Term member = Session::current().unbound(d);
       const Term body = Bool(f(Ix<Tag>(member))).term();
       return is_constant(body) ? Bool(body) : Bool(z3::exists(member, body));
     }
@@ -503,10 +503,6 @@ class Symbolic {
   template <class Tag>
   inline static thread_local int extent_of = Sizes::template capacity<Tag>();
 
-  static Term bound(const Domain& d) {
-    Session& session = Session::current();
-    return session.context().constant(session.fresh(d.name + "?").c_str(), session.sort(d));
-  }
   static bool is_constant(const Term& t) { return t.is_true() || t.is_false(); }
   template <class Row, class Slot>
   static void needs_room(const Fifo<Row, Slot>& fifo) {

@@ -114,6 +114,16 @@ Term choice(const Term& condition, const Term& a, const Term& b) {
   return z3::ite(condition, a, b);
 }
 
+Term paired(const Domain& from, const Domain& to, const Term& member) {
+  Session& session = Session::current();
+  if (to.kind != Domain::Kind::finite)
+    return session.rigid(fmt::format("{}_of_{}", to.name, from.name), {from}, to, {member});
+  Term result = session.member(to, 0);
+  for (int n = 1; n < std::min(from.size, to.size); ++n)
+    result = choice(equal(member, session.member(from, n)), session.member(to, n), result);
+  return result;
+}
+
 Term less(const Term& a, const Term& b) {
   return a.is_int() ? a < b : z3::slt(a, b);
 }
@@ -190,10 +200,14 @@ Session& Session::current() {
   return *active;
 }
 
-Store& Session::freeze() {
+Store& Session::held() const {
   if (store_ == nullptr) throw std::logic_error("no state is held");
+  return *store_;
+}
+
+Store& Session::freeze() {
   if (!loops_.empty()) throw std::logic_error("a state is copied within a loop");
-  return *frozen_.emplace_back(std::make_unique<Store>(*store_, store_->start()));
+  return *frozen_.emplace_back(std::make_unique<Store>(held(), held().start()));
 }
 
 z3::sort Session::sort(const Domain& domain) {
@@ -251,6 +265,10 @@ Term Session::variable(const Domain& domain, const std::string& name) {
 std::string Session::fresh(std::string_view name) {
   const int n = ++names_[std::string(name)];
   return n == 1 ? std::string(name) : fmt::format("{}{}", name, n);
+}
+
+Term Session::unbound(const Domain& domain) {
+  return context_.constant(fresh(domain.name + "?").c_str(), sort(domain));
 }
 
 Term Session::by_cases(const std::string& name, const std::vector<Domain>& from, const Domain& to,
@@ -482,6 +500,39 @@ void Session::require(const Term& what, const std::string& text) {
 }
 std::vector<Session::Requirement> Session::take_requirements() {
   return std::exchange(requirements_, {});
+}
+
+namespace {
+
+// In all rows: each of them, or any one where there is no last.
+void same_rows(const Cell& a, const Cell& b, Arguments& arguments, Term& all) {
+  if (arguments.size() == a.indices.size()) {
+    all = both(all, equal(a.at(arguments), b.at(arguments)));
+    return;
+  }
+  const Domain& domain = a.indices[arguments.size()];
+  const auto at = [&](const Term& member) {
+    arguments.push_back(member);
+    same_rows(a, b, arguments, all);
+    arguments.pop_back();
+  };
+  if (domain.kind == Domain::Kind::any) return at(Session::current().unbound(domain));
+  for (int i = 0; i < domain.size; ++i) at(Session::current().member(domain, i));
+}
+
+}  // namespace
+
+Term same_but(Store& a, Store& b, const std::function<bool(const std::string&)>& may_differ) {
+  Term all = Session::current().truth(true);
+  for (auto [from, to] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+    for (const auto& [name, cell] : from->cells()) {
+      if (may_differ(name) || (from == &b && a.cells().contains(name))) continue;
+      Arguments arguments;
+      same_rows(*cell, to->cell(name, cell->indices, cell->values, Session::current().truth(false)),
+                arguments, all);
+    }
+  }
+  return all;
 }
 
 // ---- scalars ---------------------------------------------------------------------------------------------

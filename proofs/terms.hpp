@@ -110,6 +110,7 @@ class Session {
     store_ = store;
     frozen_.clear();
   }
+  [[nodiscard]] Store& held() const;
   // A copy of that state, which lives until another is held.
   Store& freeze();
   [[nodiscard]] bool any_size() const { return any_size_; }
@@ -123,6 +124,8 @@ class Session {
   // A variable that ranges over the domain.
   [[nodiscard]] Term variable(const Domain& domain, const std::string& name);
   [[nodiscard]] std::string fresh(std::string_view name);
+  // One that nothing else mentions, for a quantifier.
+  [[nodiscard]] Term unbound(const Domain& domain);
   // A function that is fixed during a run (a placement), applied.
   [[nodiscard]] Term rigid(const std::string& name, const std::vector<Domain>& from, const Domain& to,
                            const Arguments& arguments);
@@ -225,10 +228,16 @@ Term either(const Term& a, const Term& b);
 Term negation(const Term& a);
 Term equal(const Term& a, const Term& b);
 Term choice(const Term& condition, const Term& a, const Term& b);
+// The member of another index type at the same place: a function of its own at any size, of which the two
+// directions undo each other.
+Term paired(const Domain& from, const Domain& to, const Term& member);
 // Of words.
 Term less(const Term& a, const Term& b);
 enum class Bitwise : std::uint8_t { both, either, one };
 Term bitwise(Bitwise operation, const Term& a, const Term& b);
+
+// Whether every field of either state holds the same in both, but for those that may differ, by name.
+Term same_but(Store& a, Store& b, const std::function<bool(const std::string&)>& may_differ);
 
 // What every scalar shares: it is bound to a field, or it is a value of its own.
 class Scalar {

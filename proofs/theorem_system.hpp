@@ -356,9 +356,8 @@ Sizes small_sizes(const SmallMachine& where, int variant) {
 }
 
 // `Lemmas` has those of the system, and `theorem`.
-template <class Info, class K, template <class, class> class Client, template <class> class History,
-          template <class> class Lemmas>
-using WithTheorem = WithLemmas<WithHistory<Client<Info, K>, History>, Lemmas>;
+template <class Client, template <class> class History, template <class> class Lemmas>
+using WithTheorem = WithLemmas<WithHistory<Client, History>, Lemmas>;
 
 inline constexpr std::string_view client_of_theorem =
     "any: at any moment any idle thread asks for any operation, function, order and scope, with any words of "
@@ -377,10 +376,14 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
   machine_to_prove(sizes);
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
-  const auto make = [=] {
-    using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
-    return Proved(WithHistory<WatchedByAny<Info, Terms>, History>(
-        WatchedByAny<Info, Terms>(Terms(sizes), named_machine<Terms>(), faults, variant)));
+  using Watched = FromTrees<WatchedByAny<Info, Terms>>;
+  using Proved = WithTheorem<Watched, History, Lemmas>;
+  const RuleTrees changed = rule_trees(entry.describe, options, sizes, Trees::of_changed);
+  const auto make = [=, &entry](Trees trees) {
+    return Proved(WithHistory<Watched, History>(
+        Watched(WatchedByAny<Info, Terms>(Terms(sizes), named_machine<Terms>(), faults, variant),
+                trees == Trees::of_changed ? changed : rule_trees(entry.describe, options, sizes, trees),
+                "system.memory")));
   };
   // The explorer's machines: two threads, one block of one word, the shortest queues.
   using Few = WatchedByFew<Info, Numbers>;
@@ -397,11 +400,10 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
     machine.is_host.member[1] = where.host;
     return Observed(Few(k, machine, faults, variant, allowed));
   };
-  using Proved = WithTheorem<Info, Terms, WatchedByAny, History, Lemmas>;
   using Proof = CompiledProof<Proved, AskedSizes>;
   using Request = typename lockstep::Port<Numbers>::Request;
   const auto explore_on = [=](const SmallMachine& where) -> std::unique_ptr<Model> {
-    using Explored = WithTheorem<Info, Numbers, WatchedByFew, History, Lemmas>;
+    using Explored = WithTheorem<Few, History, Lemmas>;
     return std::make_unique<CompiledModel<Explored>>(
         Explored(observed(where, judged<typename History<Few>::Port, Request>())), Reductions::none());
   };

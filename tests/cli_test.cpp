@@ -143,7 +143,7 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
 
 TEST_CASE("mutants are counted by rule, and those that live are said with what is changed") {
   const Command lockstep;
-  const Result table = lockstep.run({"mutate", "german", "--size", "node=2"});
+  const Result table = lockstep.run({"mutate", "german", "--size", "node=2", "--by", "tests"});
   CHECK(table.status == 1);
   CHECK_THAT(table.out, Catch::StartsWith("Mutants of german, node=2\nRule"));
   CHECK_THAT(table.out, Catch::Contains("\n\nAlive\n'"));
@@ -151,12 +151,62 @@ TEST_CASE("mutants are counted by rule, and those that live are said with what i
   CHECK_THAT(table.out, Catch::Contains(" mutants: ") && Catch::Contains(" 0 inconclusive, 0 errors, "));
   const Result killed = lockstep.run({"mutate", "german", "--size", "node=2", "--killed"});
   CHECK_THAT(killed.out, Catch::Contains("\n\nKilled\n'") && Catch::Contains("\n  by every state ("));
+  CHECK_THAT(killed.out, Catch::Contains(", the proof of \"") && Catch::Contains(" of those killed), "));
+  const Result proofs =
+      lockstep.run({"mutate", "german", "--by", "lemmas", "--rule", "gives up its copy", "--killed"});
+  CHECK_THAT(proofs.out, Catch::Contains("\n  by the proof of \"") && !Catch::Contains("never fired"));
+  const Result nothing = lockstep.run({"mutate", "german", "--by", "theorem"});
+  CHECK(nothing.status == 2);
+  CHECK_THAT(nothing.error, Catch::Contains("no lemmas for the theorem"));
+  CHECK(lockstep.run({"mutate", "german", "--by", "oracle"}).status == 2);
   const auto json =
       nlohmann::json::parse(lockstep.run({"mutate", "german", "--size", "node=2", "--json"}).out);
   CHECK(json.at("schema") == "lockstep.mutants/1");
   std::size_t alive = 0;
-  for (const auto& mutant : json.at("mutants")) alive += mutant.at("alive").get<bool>() ? 1 : 0;
+  for (const auto& mutant : json.at("mutants")) {
+    alive += mutant.at("alive").get<bool>() ? 1 : 0;
+    CHECK(mutant.at("alive") == (mutant.at("killers").empty() && mutant.at("proof").at("refuted") == "" &&
+                                 !mutant.at("proof").at("equivalent")));
+  }
   CHECK(alive == json.at("totals").at("differing").get<std::size_t>());
+}
+
+TEST_CASE("mutants go on from a journal, which is of one run alone") {
+  const Command lockstep;
+  const fs::path path = lockstep.folder() / "mutants.journal";
+  const std::vector<std::string> asked{"mutate",   "german",      "--size",
+                                       "node=2",   "--rule",      "gives up its copy",
+                                       "--resume", path.string(), "--json"};
+  const auto mutants = [](const Result& result) {
+    nlohmann::json all = nlohmann::json::parse(result.out).at("mutants");
+    return all;
+  };
+  const Result first = lockstep.run(asked);
+  // What is missing is asked again, the rest is as it was found.
+  std::string text;
+  {
+    std::ifstream in(path);
+    std::string line;
+    for (int n = 0; n < 5 && std::getline(in, line); ++n) text += line + "\n";
+  }
+  std::ofstream(path, std::ios::trunc) << text << "{\"mistake\": 3, \"rep";
+  const Result again = lockstep.run(asked);
+  REQUIRE(mutants(first).size() == mutants(again).size());
+  std::size_t as_found = 0;
+  for (std::size_t i = 0; i < mutants(first).size(); ++i) {
+    nlohmann::json one = mutants(first)[i];
+    nlohmann::json other = mutants(again)[i];
+    as_found += one.at("seconds") == other.at("seconds") ? 1 : 0;
+    one.erase("seconds");
+    other.erase("seconds");
+    CHECK(one == other);
+  }
+  CHECK(as_found >= 4);
+  std::vector<std::string> elsewhere = asked;
+  elsewhere[3] = "node=3";
+  const Result refused = lockstep.run(elsewhere);
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.error, Catch::Contains("the journal is about another run"));
 }
 
 TEST_CASE("litmus runs programs and sequences of launches, each on the systems that take them") {

@@ -10,7 +10,9 @@
 
 #include "checker/explore/adaptor.hpp"
 #include "checker/explore/explorer.hpp"
+#include "checker/interpret/mutation.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/systems/trees.hpp"
 #include "proofs/proof_system.hpp"
 #include "proofs/prover.hpp"
 #include "proofs/report.hpp"
@@ -180,7 +182,7 @@ struct ToyChoice {
 ProofResult prove_toy(bool any_size, ToyChoice choice = {}, ProveOptions options = {}) {
   using Sizes = DynamicSizes<CellTag, SlotTag>;
   const CompiledProof<Toy<Symbolic<Sizes>>> subject(
-      [=] {
+      [=](Trees) {
         return Toy<Symbolic<Sizes>>{Symbolic<Sizes>(Sizes{}), choice.checks_room, choice.vacuous,
                                     choice.contradiction};
       },
@@ -267,7 +269,7 @@ struct Cells {
 ProofResult prove_cells(Marking marking, bool any_size) {
   using Sizes = DynamicSizes<CellTag>;
   const CompiledProof<Cells<Symbolic<Sizes>>> subject(
-      [=] {
+      [=](Trees) {
         return Cells<Symbolic<Sizes>>{Symbolic<Sizes>(Sizes{}), marking};
       },
       [] { return std::unique_ptr<Model>(); }, Sizes{}, any_size);
@@ -384,6 +386,92 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
   CHECK(json.at("client") == "load (plain)");
   title.fixed.clear();
   CHECK_THAT(proof_text(title, {}, false), Catch::Contains("  Fixed     nothing\n"));
+}
+
+// That the trees of a system say what is read of its rules.
+ProofResult prove_trees(const ProofEntry& entry, const SystemOptions& system, bool any_size = false) {
+  ProveOptions options;
+  options.any_size = any_size;
+  return prove(*proof_of_trees(entry.build(system, any_size)), options);
+}
+void check_trees(const ProofEntry& entry, const SystemOptions& system, bool any_size = false) {
+  const ProofResult result = prove_trees(entry, system, any_size);
+  INFO(entry.system << " " << system.variant << " " << fmt::format("{}", fmt::join(system.faults, ",")));
+  for (const Obligation& o : result.obligations) {
+    INFO(o.rule << ": " << o.lemma << ": " << o.message);
+    CHECK(o.status == ProofStatus::proved);
+  }
+  CHECK(result.obligations.size() > 3);
+}
+
+TEST_CASE("the trees of every system at every variant say what the proofs read, in every state", "[prove]") {
+  for (const ProofEntry& entry : proofs()) {
+    for (const Variant& variant : find_system(entry.system).variants) {
+      SystemOptions system;
+      system.variant = variant.name;
+      check_trees(entry, system);
+    }
+  }
+  // On CPCoh Z3 gives up on one.
+  for (const char* const name : {"german", "write-through"}) check_trees(find_proof(name), {}, true);
+}
+
+TEST_CASE("the trees of every system with every fault say what the proofs read, in every state",
+          "[.][nightly]") {
+  for (const ProofEntry& entry : proofs()) {
+    for (const Fault& fault : find_system(entry.system).faults) {
+      SystemOptions system;
+      system.faults = {std::string(fault.name)};
+      check_trees(entry, system);
+    }
+  }
+}
+
+TEST_CASE("a tree that says something else than its rule is refuted, with a state that shows it", "[prove]") {
+  const ProofEntry& entry = find_proof("german");
+  const SystemEntry& german = find_system("german");
+  std::size_t refuted = 0;
+  for (const recorded::RecordedRule& rule : trees_of(german, SystemOptions{}).rules) {
+    for (const Mutation& mutation : mutations_of(rule)) {
+      SystemOptions changed;
+      changed.mutation = std::make_shared<const Mutation>(mutation);
+      ProveOptions options;
+      options.rule = rule.name;
+      const ProofResult result = prove(*proof_of_trees(entry.build(changed, false)), options);
+      INFO(rule.name << " " << text(mutation));
+      // A guard that is always false changes nothing of what a rule does where it is enabled.
+      for (const Obligation& o : result.obligations) {
+        CHECK(o.rule == rule.name);
+        if (o.status != ProofStatus::refuted) continue;
+        ++refuted;
+        REQUIRE(o.counterexample);
+        CHECK_FALSE(o.counterexample->fields.empty());
+        break;
+      }
+    }
+  }
+  CHECK(refuted > 60);
+}
+
+TEST_CASE("no mutant is proved that breaks an invariant in a reachable state", "[prove]") {
+  const SystemEntry& german = find_system("german");
+  SystemOptions system;
+  system.sizes = {{"node", 2}};
+  std::size_t broken = 0;
+  for (const recorded::RecordedRule& rule : trees_of(german, system).rules) {
+    ProveOptions options;
+    options.rule = rule.name;
+    CHECK(prove(*find_proof("german").build(system, false), options).proved());
+    for (const Mutation& mutation : mutations_of(rule)) {
+      SystemOptions changed = system;
+      changed.mutation = std::make_shared<const Mutation>(mutation);
+      if (explore(*german.build_closed(changed), {}).verdict != Verdict::invariant) continue;
+      ++broken;
+      INFO(rule.name << " " << text(mutation));
+      CHECK(prove(*find_proof("german").build(changed, false), options).count(ProofStatus::refuted) > 0);
+    }
+  }
+  CHECK(broken > 15);
 }
 
 TEST_CASE("german is proved for any number of nodes, and at a size") {

@@ -70,9 +70,8 @@ RigidFunctions::RigidFunctions(const std::vector<recorded::RigidFunction>& funct
 
 const recorded::RigidFunction* RigidFunctions::applied(const Node& node) const {
   // One that pairs up two index types may have the name of one of the placement's.
-  const auto found = by_name_.find(node.text);
-  return found != by_name_.end() && found->second->from == node.children[0]->type.name ? found->second
-                                                                                       : nullptr;
+  const auto found = node.over.empty() ? by_name_.find(node.text) : by_name_.end();
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 std::int64_t RigidFunctions::value(const recorded::RigidFunction* function, std::int64_t member) {

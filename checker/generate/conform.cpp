@@ -12,10 +12,10 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "checker/generate/journal.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
+#include "checker/support/journal.hpp"
 
 namespace lockstep::generate {
 
@@ -231,7 +231,7 @@ class Conformance {
                         {"model", report_.model},       {"candidates", candidates.tests.size()},
                         {"part", tests_in_part},        {"timeout_ms", options_.limits.time.count()},
                         {"build", options_.build}};
-      journal.emplace(options_.journal, header, [&](const json& line) {
+      journal.emplace(options_.journal, "conform", header, [&](const json& line) {
         const auto number = line.at("part").get<std::size_t>();
         Slot& slot = slots.at(number);
         slot.result = part_from(line);

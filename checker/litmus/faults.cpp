@@ -8,15 +8,45 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "checker/interpret/mutation.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
+#include "checker/support/journal.hpp"
 #include "checker/systems/trees.hpp"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace lockstep {
+
+// As a journal has them.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProofVerdict, refuted, equivalent, unknown, error)
+
+void to_json(nlohmann::json& out, const FaultReport& report) {
+  out = {{"fault", report.fault},     {"what", report.what},      {"rule", report.rule},
+         {"killers", report.killers}, {"enough", report.enough},  {"unsafe", report.unsafe},
+         {"fired", report.fired},     {"tests", report.tests},    {"inconclusive", report.inconclusive},
+         {"errors", report.errors},   {"seconds", report.seconds}};
+  if (report.proof) out["proof"] = *report.proof;
+}
+void from_json(const nlohmann::json& in, FaultReport& report) {
+  in.at("fault").get_to(report.fault);
+  in.at("what").get_to(report.what);
+  in.at("rule").get_to(report.rule);
+  in.at("killers").get_to(report.killers);
+  in.at("enough").get_to(report.enough);
+  in.at("unsafe").get_to(report.unsafe);
+  in.at("fired").get_to(report.fired);
+  in.at("tests").get_to(report.tests);
+  in.at("inconclusive").get_to(report.inconclusive);
+  in.at("errors").get_to(report.errors);
+  in.at("seconds").get_to(report.seconds);
+  if (in.contains("proof")) report.proof = in.at("proof").get<ProofVerdict>();
+}
 
 namespace {
 
@@ -37,6 +67,8 @@ class Once {
   T value_{};
 };
 
+constexpr std::string_view no_end = "no end";
+
 class FaultSuite {
  public:
   FaultSuite(const LitmusTests& tests, const FaultOptions& options)
@@ -53,6 +85,7 @@ class FaultSuite {
   }
 
   SuiteTotals run() {
+    if (!options_.journal.empty()) resume();
     run_jobs(
         mistakes_.size(), options_.limits.threads, [this](std::size_t i) { test_fault(i); },
         [this] { attend(); });
@@ -84,21 +117,49 @@ class FaultSuite {
   void test_fault(std::size_t index) {
     Slot& slot = reports_[index];
     FaultReport& report = slot.report;
+    if (slot.ended) return;  // a journal knows it
     const auto start = Clock::now();
     const Mistake& mistake = mistakes_[index];
     report.fault = mistake.name;
     report.what = mistake.what;
     report.rule = mistake.rule;
     slot.begun = !interrupted();
-    const SystemEntry& system = *mistake.system.system;
-    if (!system.runs_programs && system.build_launched == nullptr) {
-      if (slot.begun) try_all(mistake.system, report);
-    } else {
-      for (std::size_t t = 0; t < tests_.size() && !report.enough && !interrupted(); ++t)
-        try_test(t, mistake.system, report);
-    }
+    if (slot.begun && options_.prove) report.proof = options_.prove(mistake);
+    if (slot.begun && options_.tests && !report.equivalent()) try_tests(mistake.system, report);
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (journal_ && slot.begun && !interrupted()) {
+      const std::scoped_lock lock(writing_);
+      journal_->append({{"mistake", index}, {"report", report}});
+    }
     slot.ended = true;
+  }
+
+  static std::string identity_of(std::size_t count, const std::string& text) {
+    return fmt::format("{} ({:016x})", count, XXH64(text.data(), text.size(), 0));
+  }
+  // Takes what a journal of the same mistakes, tests and options knows.
+  void resume() {
+    nlohmann::json header = options_.identity;
+    header["system"] = options_.system.description();
+    header["timeout_ms"] = options_.limits.time.count();
+    std::string all;
+    for (const Mistake& mistake : mistakes_) all += mistake.name + "\n";
+    header["mistakes"] = identity_of(mistakes_.size(), all);
+    all.clear();
+    for (const auto& test : tests_) all += fmt::format("{}\n{}\n", test->name, print_program(test->program));
+    header["tests"] = identity_of(tests_.size(), all);
+    journal_.emplace(options_.journal, "mutate", header, [this](const nlohmann::json& line) {
+      Slot& slot = reports_.at(line.at("mistake").get<std::size_t>());
+      line.at("report").get_to(slot.report);
+      slot.begun = slot.ended = true;
+    });
+  }
+
+  void try_tests(const Subject& faulty, FaultReport& report) {
+    if (!faulty.system->runs_programs && faulty.system->build_launched == nullptr)
+      return try_all(faulty, report);
+    for (std::size_t t = 0; t < tests_.size() && !report.enough && !interrupted(); ++t)
+      try_test(t, faulty, report);
   }
 
   void try_test(std::size_t t, const Subject& faulty, FaultReport& report) {
@@ -112,11 +173,16 @@ class FaultSuite {
     note_fired(run.rules, run.exploration, report);
     const std::string cause = fault_shown(t, run);
     if (!cause.empty() && fault_shown(t, without_fault(t)).empty()) {
-      report.killers.push_back(fmt::format("{} ({})", test.name, cause));
+      kill(report, test.name, cause);
       report.enough = report.killers.size() >= options_.enough;
     } else if (inconclusive(run.status)) {
       ++report.inconclusive;
     }
+  }
+
+  static void kill(FaultReport& report, std::string_view where, std::string_view cause) {
+    report.killers.push_back(fmt::format("{} ({})", where, cause));
+    report.unsafe = report.unsafe || (cause != word(RunStatus::deadlock) && cause != no_end);
   }
 
   // Explores a system that is its own client.
@@ -128,7 +194,7 @@ class FaultSuite {
         ++report.inconclusive;
       } else if (!with.fault.empty() &&
                  sound_.get([&] { return explore_all(options_.system, report); }).fault.empty()) {
-        report.killers.push_back(fmt::format("every state ({})", with.fault));
+        kill(report, "every state", with.fault);
         report.enough = true;
       }
     } catch (...) {
@@ -173,7 +239,7 @@ class FaultSuite {
   std::string fault_shown(std::size_t t, const SystemRun& run) {
     // Where a run without the mistake can be made: a value out of its range.
     if (failed(run.status) || run.status == RunStatus::error) return std::string(word(run.status));
-    if (never_ends(run)) return "no end";
+    if (never_ends(run)) return std::string(no_end);
     if (tests_[t]->launches == nullptr && beyond_sc(run, on_sc(t)) && race_free(t)) return "outcome";
     if (strays_from_expected(*tests_[t], run)) return "verdict";
     return {};
@@ -229,9 +295,9 @@ class FaultSuite {
     ++totals_.tests;
     if (!report.alive()) {
       ++totals_.as_expected;
-    } else if (!report.errors.empty()) {
+    } else if (!report.errors.empty() || (report.proof && !report.proof->error.empty())) {
       ++totals_.errors;
-    } else if (report.inconclusive > 0 || interrupted()) {
+    } else if (report.inconclusive > 0 || (report.proof && report.proof->unknown) || interrupted()) {
       ++totals_.inconclusive;
     } else {
       ++totals_.differing;
@@ -245,6 +311,8 @@ class FaultSuite {
   Once<Shown> sound_;  // of a system that is its own client
   std::vector<Mistake> mistakes_;
   std::vector<Slot> reports_;
+  std::optional<Journal> journal_;
+  std::mutex writing_;
   std::size_t next_ = 0;
   Clock::time_point start_ = Clock::now();
   SuiteTotals totals_;

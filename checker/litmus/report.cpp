@@ -364,6 +364,39 @@ std::string fault_table(const std::vector<FaultReport>& reports, std::string_vie
   return text;
 }
 
+namespace {
+
+// By tests and by proofs.
+struct MutantCounts {
+  std::size_t mutants = 0;
+  std::size_t killed = 0;
+  std::size_t refuted = 0;
+  std::size_t both = 0;
+  std::size_t equivalent = 0;
+  std::size_t alive = 0;
+
+  void add(const FaultReport& mutant) {
+    const bool by_tests = !mutant.killers.empty();
+    ++mutants;
+    killed += by_tests ? 1 : 0;
+    refuted += mutant.refuted() ? 1 : 0;
+    both += by_tests && mutant.refuted() ? 1 : 0;
+    equivalent += mutant.equivalent() ? 1 : 0;
+    alive += mutant.alive() ? 1 : 0;
+  }
+  MutantCounts& operator+=(const MutantCounts& more) {
+    mutants += more.mutants;
+    killed += more.killed;
+    refuted += more.refuted;
+    both += more.both;
+    equivalent += more.equivalent;
+    alive += more.alive;
+    return *this;
+  }
+};
+
+}  // namespace
+
 std::string mutant_table(const std::vector<FaultReport>& reports, std::string_view system,
                          const SuiteTotals& totals, bool killed) {
   struct OfRule {
@@ -377,8 +410,15 @@ std::string mutant_table(const std::vector<FaultReport>& reports, std::string_vi
     rules.back().mutants.push_back(&report);
     width = std::max(width, report.rule.size());
   }
-  std::string text = fmt::format("Mutants of {}\n{:<{}}  {:>7}  {:>6}  {:>5}\n", system, "Rule", width,
-                                 "mutants", "killed", "alive");
+  const bool proofs = std::any_of(reports.begin(), reports.end(), [](const auto& r) { return r.proof; });
+  const auto row = [&](std::string_view rule, const auto& mutants, const auto& killed_by_tests,
+                       const auto& refuted, const auto& equivalent, const auto& alive) {
+    const std::string of_proofs = proofs ? fmt::format("  {:>7}  {:>5}", refuted, equivalent) : "";
+    return fmt::format("{:<{}}  {:>7}  {:>6}{}  {:>5}\n", rule, width, mutants, killed_by_tests, of_proofs,
+                       alive);
+  };
+  std::string text =
+      fmt::format("Mutants of {}\n", system) + row("Rule", "mutants", "killed", "refuted", "equal", "alive");
   // All of it is in the JSON.
   const auto shortened = [](const std::string& mutant) {
     constexpr std::size_t longest = 3 * page_width;
@@ -386,32 +426,48 @@ std::string mutant_table(const std::vector<FaultReport>& reports, std::string_vi
   };
   std::string alive;
   std::string dead;
+  std::string missed;
+  MutantCounts all;
   for (const OfRule& of : rules) {
-    std::size_t living = 0;
+    MutantCounts counts;
     for (const FaultReport* mutant : of.mutants) {
+      counts.add(*mutant);
+      if (mutant->unsafe && mutant->proof && !mutant->refuted())
+        missed += fmt::format("{}\n  by {}\n", shortened(mutant->fault), fmt::join(mutant->killers, ", "));
       if (!mutant->alive()) {
-        dead += fmt::format("{}\n  by {}\n", shortened(mutant->fault), fmt::join(mutant->killers, ", "));
+        std::vector<std::string> by = mutant->killers;
+        if (mutant->refuted()) by.push_back(fmt::format("the proof of \"{}\"", mutant->proof->refuted));
+        dead += fmt::format("{}\n  {}\n", shortened(mutant->fault),
+                            mutant->equivalent() ? std::string("does what the rule does")
+                                                 : fmt::format("by {}", fmt::join(by, ", ")));
         continue;
       }
-      ++living;
       std::string why;
       if (!mutant->errors.empty()) {
         why = mutant->errors.front();
+      } else if (mutant->proof && !mutant->proof->error.empty()) {
+        why = mutant->proof->error;
       } else if (mutant->inconclusive > 0) {
         why = fmt::format("{} inconclusive", mutant->inconclusive);
-      } else if (!mutant->fired) {
+      } else if (mutant->proof && mutant->proof->unknown) {
+        why = "a proof is unknown";
+      } else if (mutant->tests > 0 && !mutant->fired) {
         why = "the rule never fired";
       }
       alive += shortened(mutant->fault) + (why.empty() ? "" : fmt::format("\n  ({})", why)) + "\n";
     }
-    text += fmt::format("{:<{}}  {:>7}  {:>6}  {:>5}\n", of.rule, width, of.mutants.size(),
-                        of.mutants.size() - living, living);
+    text += row(of.rule, counts.mutants, counts.killed, counts.refuted, counts.equivalent, counts.alive);
+    all += counts;
   }
   if (killed && !dead.empty()) text += "\nKilled\n" + dead;
+  if (!missed.empty()) text += "\nKilled, and not refuted, although not for want of a step\n" + missed;
   if (!alive.empty()) text += "\nAlive\n" + alive;
-  text += fmt::format("\n{}: {} killed, {} alive, {} inconclusive, {}, {:.1f} s\n",
-                      plural(totals.tests, "mutant"), totals.as_expected, totals.differing,
-                      totals.inconclusive, plural(totals.errors, "error"), totals.seconds);
+  text += fmt::format("\n{}: {} killed, ", plural(totals.tests, "mutant"), all.killed);
+  if (proofs)
+    text += fmt::format("{} refuted ({} of those killed), {} equivalent, ", all.refuted, all.both,
+                        all.equivalent);
+  text += fmt::format("{} alive, {} inconclusive, {}, {:.1f} s\n", totals.differing, totals.inconclusive,
+                      plural(totals.errors, "error"), totals.seconds);
   if (totals.interrupted)
     text += fmt::format("interrupted: {} not begun\n", plural(totals.skipped, "mutant"));
   return text;

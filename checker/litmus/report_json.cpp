@@ -194,15 +194,10 @@ nlohmann::json mutants_json(const std::vector<FaultReport>& reports, const Subje
                             const SuiteTotals& totals) {
   json mutants = json::array();
   for (const FaultReport& report : reports) {
-    mutants.push_back({{"rule", report.rule},
-                       {"mutant", report.fault},
-                       {"killers", report.killers},
-                       {"alive", report.alive()},
-                       {"fired", report.fired},
-                       {"tests", report.tests},
-                       {"inconclusive", report.inconclusive},
-                       {"errors", report.errors},
-                       {"seconds", report.seconds}});
+    json& mutant = mutants.emplace_back(report);
+    mutant["mutant"] = report.fault;
+    mutant["alive"] = report.alive();
+    for (const char* const of_faults : {"fault", "what", "enough"}) mutant.erase(of_faults);
   }
   return {{"schema", "lockstep.mutants/1"},
           {"system", system.name()},

@@ -106,14 +106,14 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
 }
 
 // The memory system's rules and what is claimed of them as trees, at two members of every index type.
-template <class Info, template <class> class Claims>
+template <class Info, template <class> class Claims, class Capacities = FullCapacities>
 recorded::Description describe_memory(const SystemOptions& options, const SystemEntry& entry) {
-  using Sizes = typename Info::template Sizes<FullCapacities>;
+  using Sizes = typename Info::template Sizes<Capacities>;
   using K = Recorded<Sizes>;
   using Memory = typename Info::template Memory<K>;
   const int variant = variant_index(entry, options.variant);
   Sizes sizes;
-  sizes.visit([]<class Tag>(Tag, int& size) { size = std::min(2, Tag::capacity); });
+  sizes.visit([]<class Tag>(Tag, int& size) { size = std::min(2, Sizes::template capacity<Tag>()); });
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
   const K k(sizes);

@@ -12,8 +12,8 @@ namespace {
 
 using cpcoh::Info;
 
-template <class K>
-using Proved = WithLemmas<Info::Closed<K>, cpcoh::Lemmas>;
+template <class Protocol>
+using Proved = WithLemmas<Protocol, cpcoh::Lemmas>;
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   using Sizes = Info::Sizes<FullCapacities>;
@@ -26,17 +26,19 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
   sizes.set<cpcoh::WordTag>(4);
   apply_sizes(sizes, options, [](auto) { return false; });
   apply_sizes(explored, options, [](auto) { return false; });
-  return std::make_unique<CompiledProof<Proved<Symbolic<Sizes>>>>(
-      [=] {
-        return Proved<Symbolic<Sizes>>(
-            closed_protocol<Info>(Symbolic<Sizes>(sizes), entry, options, PlaceByName{}));
+  using Terms = FromTrees<Info::Closed<Symbolic<Sizes>>>;
+  using Numbers = Info::Closed<Concrete<Sizes>>;
+  return std::make_unique<CompiledProof<Proved<Terms>>>(
+      [=, &entry](Trees trees) {
+        return Proved<Terms>(
+            Terms(closed_protocol<Info>(Symbolic<Sizes>(sizes), entry, options, PlaceByName{}),
+                  rule_trees(entry.describe, options, sizes, trees), ""));
       },
       [=]() -> std::unique_ptr<Model> {
         Concrete<Sizes> k;
         k.sizes = explored;
-        return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
-            Proved<Concrete<Sizes>>(closed_protocol<Info>(k, entry, options, PlaceByNumber{})),
-            Reductions::none());
+        return std::make_unique<CompiledModel<Proved<Numbers>>>(
+            Proved<Numbers>(closed_protocol<Info>(k, entry, options, PlaceByNumber{})), Reductions::none());
       },
       explored, any_size, ProofCover{.placed = {std::string(cpcoh::LineWordTag::name)}});
 }

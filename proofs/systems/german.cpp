@@ -12,8 +12,8 @@ namespace {
 
 using german::Info;
 
-template <class K>
-using Proved = WithLemmas<german::Protocol<K>, german::Lemmas>;
+template <class Protocol>
+using Proved = WithLemmas<Protocol, german::Lemmas>;
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   using Sizes = Info::Sizes<FullCapacities>;
@@ -22,16 +22,19 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size)
   Info::default_sizes(sizes, variant_index(entry, options.variant));
   apply_sizes(sizes, options, [](auto) { return false; });
   const std::uint64_t faults = fault_mask(entry, options.faults);
-  return std::make_unique<CompiledProof<Proved<Symbolic<Sizes>>>>(
-      [=] {
-        return Proved<Symbolic<Sizes>>(german::Protocol<Symbolic<Sizes>>(Symbolic<Sizes>(sizes), faults));
+  using Terms = FromTrees<german::Protocol<Symbolic<Sizes>>>;
+  using Numbers = german::Protocol<Concrete<Sizes>>;
+  return std::make_unique<CompiledProof<Proved<Terms>>>(
+      [=, &entry](Trees trees) {
+        return Proved<Terms>(Terms(german::Protocol<Symbolic<Sizes>>(Symbolic<Sizes>(sizes), faults),
+                                   rule_trees(entry.describe, options, sizes, trees), ""));
       },
       [=]() -> std::unique_ptr<Model> {
-        german::Protocol<Concrete<Sizes>> protocol;
+        Numbers protocol;
         protocol.k.sizes = sizes;
         protocol.fault_bits = faults;
-        return std::make_unique<CompiledModel<Proved<Concrete<Sizes>>>>(
-            Proved<Concrete<Sizes>>(std::move(protocol)), Reductions::none());
+        return std::make_unique<CompiledModel<Proved<Numbers>>>(Proved<Numbers>(std::move(protocol)),
+                                                                Reductions::none());
       },
       sizes, any_size);
 }

@@ -95,6 +95,7 @@ struct Declaration {
   std::vector<std::string> names;  // of a record's parts
   std::vector<Declaration> parts;  // of a record; the row of a table or queue
   bool derived = false;            // a function of the other fields, hence not stored
+  bool unrolled = false;           // of a table: an Array, whose rows are fields of their own
   bool operator==(const Declaration&) const = default;
 };
 
@@ -102,7 +103,7 @@ struct Node {
   Op op = Op::constant;
   Type type;
   std::string text;                  // of a constant, parameter, local or function
-  std::string over;                  // index type of a quantifier's variable
+  std::string over;                  // index type of a quantifier's variable, or paired up with another
   std::vector<Expression> children;  // operands; a quantifier's is its body
   Path path;                         // of a read, or the queue of a contains
   std::size_t time = 0;              // of a read: how many statements had been recorded
@@ -150,6 +151,7 @@ struct RecordedClaim {
 };
 
 struct Description {
+  Declaration state;
   std::vector<RecordedRule> rules;
   std::vector<RecordedInvariant> invariants;
   std::vector<RecordedClaim> claims;
@@ -173,7 +175,6 @@ struct RecordedStart {
 // A system that needs nothing else: all that explores it has to know. A memory system comes with the threads
 // of a program.
 struct WholeDescription : Description {
-  Declaration state;
   std::map<std::string, int> extents;  // of every index type
   int value_low = 0;                   // the range of data words
   int value_high = 0;
@@ -623,7 +624,10 @@ class Recorded {
       }
     }
     static recorded::Declaration declaration() {
-      return rows(recorded::Declaration::Kind::table, declare<Row>(), {std::string(Tag::name)});
+      recorded::Declaration declaration =
+          rows(recorded::Declaration::Kind::table, declare<Row>(), {std::string(Tag::name)});
+      declaration.unrolled = true;
+      return declaration;
     }
     [[nodiscard]] const std::deque<Row>& elements() const { return elements_; }
 
@@ -733,7 +737,13 @@ class Recorded {
   }
   template <class To, class From>
   static Ix<To> same(const Ix<From>& i) {
-    return Ix<To>(recorded::make(Op::apply, type_of<To>(), {i.value()}, std::string(To::name) + "_of"));
+    auto node = std::make_shared<recorded::Node>();
+    node->op = Op::apply;
+    node->type = type_of<To>();
+    node->text = std::string(To::name) + "_of";
+    node->over = From::name;
+    node->children = {i.value()};
+    return Ix<To>(Expression(node));
   }
 
   template <class Tag, class F>
@@ -995,6 +1005,7 @@ void read_claims(const std::vector<AtOnceValue<RecordedErased>>& claims, const M
 template <class K, class State, class System>
 void describe_rules(const System& system, const K& k, Description& description) {
   const Recorder constants;  // which a system may make between its rules
+  description.state = K::template declare<State>();
   RuleList<K, State> rules(k);
   system.rules(rules);
   read_rules(rules.values(), bound_state<K, State>, description.rules);
@@ -1029,7 +1040,6 @@ void describe_system(const System& system, const K& k, WholeDescription& whole) 
   const Recorder constants;  // which a system may make between its rules
   auto sizes = k.sizes;
   sizes.visit([&]<class Tag>(Tag, int& size) { whole.extents[std::string(Tag::name)] = size; });
-  whole.state = K::template declare<State>();
   describe_rules<K, State>(system, k, whole);
   InvariantList<K, State> assertions;
   if constexpr (requires { system.assertions(assertions); }) system.assertions(assertions);

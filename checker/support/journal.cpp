@@ -1,4 +1,4 @@
-#include "checker/generate/journal.hpp"
+#include "checker/support/journal.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,17 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
 
-namespace lockstep::generate {
+namespace lockstep {
 
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view schema = "lockstep.conform.journal/1";
 
 [[noreturn]] void refuse(const std::string& file, int line, const std::string& message,
                          const std::string& hint) {
@@ -43,8 +42,14 @@ std::string differences(const json& here, const json& there) {
 
 }  // namespace
 
-Journal::Journal(const std::string& file, const json& header, const std::function<void(const json&)>& take)
+Journal::Journal(const std::string& file, std::string_view command, const json& header,
+                 const std::function<void(const json&)>& take)
     : name_(file) {
+  const std::string schema = fmt::format("lockstep.{}.journal/1", command);
+  const auto no_journal = [&] {
+    refuse(file, 1, fmt::format("this is no journal of `lockstep {}`", command),
+           "name a new file to begin one");
+  };
   json head = header;
   head["schema"] = schema;
   std::error_code error;
@@ -62,8 +67,7 @@ Journal::Journal(const std::string& file, const json& header, const std::functio
       if (end == std::string::npos) break;  // cut off while it was written
       const json line = json::parse(text.substr(at, end - at), nullptr, false);
       if (number == 1) {
-        if (!line.is_object() || line.value("schema", "") != schema)
-          refuse(file, 1, "this is no journal of `lockstep conform`", "name a new file to begin one");
+        if (!line.is_object() || line.value("schema", "") != schema) no_journal();
         const std::string different = differences(head, line);
         if (!different.empty()) {
           refuse(file, 1, "the journal is about another run: " + different,
@@ -82,8 +86,7 @@ Journal::Journal(const std::string& file, const json& header, const std::functio
       at = end + 1;
       whole = at;
     }
-    if (whole == 0)
-      refuse(file, 1, "this is no journal of `lockstep conform`", "name a new file to begin one");
+    if (whole == 0) no_journal();
     std::filesystem::resize_file(file, whole, error);
     if (error) refuse(file, 0, "the journal cannot be written: " + error.message(), "");
   }
@@ -99,4 +102,4 @@ void Journal::append(const json& line) {
     refuse(name_, 0, "the journal cannot be written", "is the disk full?");
 }
 
-}  // namespace lockstep::generate
+}  // namespace lockstep

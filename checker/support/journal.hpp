@@ -7,15 +7,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
-namespace lockstep::generate {
+namespace lockstep {
 
 class Journal {
  public:
-  // Opens or begins the file. Every line after an equal header is handed to `take`. Throws BadInput where the
-  // file cannot be read or written, is no journal, is about something else, or is damaged in another place
-  // than its last line, which may have been cut off.
-  Journal(const std::string& file, const nlohmann::json& header,
+  // Opens or begins the file of a command. Every line after an equal header is handed to `take`. Throws
+  // BadInput where the file cannot be read or written, is no journal, is about something else, or is damaged
+  // in another place than its last line, which may have been cut off.
+  Journal(const std::string& file, std::string_view command, const nlohmann::json& header,
           const std::function<void(const nlohmann::json&)>& take);
   void append(const nlohmann::json& line);
 
@@ -27,4 +28,4 @@ class Journal {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-}  // namespace lockstep::generate
+}  // namespace lockstep
