@@ -229,6 +229,7 @@ class Prover {
     run_jobs(
         jobs.size(), threads, [&](std::size_t job) { found[job] = work(jobs[job]); },
         [&] {
+          if (stop()) interrupt();
           if (options_.on_progress)
             options_.on_progress(done_, (jobs.size() - of_claims) * result.lemmas.size() + of_claims);
         });
@@ -272,6 +273,29 @@ class Prover {
     std::vector<Obligation>& found_;
   };
 
+  // What Z3 works on meanwhile can be interrupted.
+  class Working {
+   public:
+    Working(Prover& prover, z3::context& context) : prover_(prover), context_(context) {
+      const std::lock_guard lock(prover_.mutex_);
+      prover_.working_.insert(&context_);
+    }
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+    ~Working() {
+      const std::lock_guard lock(prover_.mutex_);
+      prover_.working_.erase(&context_);
+    }
+
+   private:
+    Prover& prover_;
+    z3::context& context_;
+  };
+  void interrupt() {
+    const std::lock_guard lock(mutex_);
+    for (z3::context* const context : working_) context->interrupt();
+  }
+
   [[nodiscard]] bool stop() const {
     return options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed);
   }
@@ -288,6 +312,7 @@ class Prover {
   std::vector<Obligation> work(std::size_t job) {
     std::vector<Obligation> found;
     Session session(options_.any_size, subject_.words());
+    const Working working(*this, session.context());
     const std::size_t rules = subject_.rules().size();
     if (job > rules) {
       ClaimsOfRule visitor(*this, job - rules - 1, found);
@@ -310,6 +335,7 @@ class Prover {
             : (bits ? z3::solver(context, "QF_BV") : z3::solver(context));
     z3::params parameters(context);
     parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
+    parameters.set("ctrl_c", false);  // Z3 would take the signal, and give up one obligation
     solver.set(parameters);
     return solver;
   }
@@ -395,6 +421,7 @@ class Prover {
       solver.add(!goal);
       const z3::check_result answer = solver.check();
       o.seconds = since(begin);
+      if (answer == z3::unknown && stop()) return o;
       switch (answer) {
         case z3::unsat:
           o.status = ProofStatus::proved;
@@ -410,6 +437,7 @@ class Prover {
       }
       if (!directory_.empty()) write(o, solver);
     } catch (const z3::exception& e) {
+      if (stop()) return o;
       o.status = ProofStatus::error;
       o.message = fmt::format("Z3 failed: {}", e.msg());
     }
@@ -486,6 +514,7 @@ class Prover {
   std::string directory_;
   std::mutex mutex_;
   std::set<std::string> shown_;  // lemmas with a counterexample
+  std::set<z3::context*> working_;
   std::atomic<std::size_t> done_{0};
   std::atomic<std::size_t> written_{0};
 };

@@ -396,6 +396,7 @@ bool Session::impossible(const Term& conflict) {
   z3::solver solver(context_);
   z3::params parameters(context_);
   parameters.set("timeout", 10000U);
+  parameters.set("ctrl_c", false);
   solver.set(parameters);
   solver.add(conflict);
   return solver.check() == z3::unsat;

@@ -333,6 +333,18 @@ TEST_CASE("Ctrl-C ends with status 130 and partial results") {
   const Result check = lockstep.run({"check", "german", "--size", "node=8"}, std::chrono::milliseconds(400));
   CHECK(check.status == 130);
   CHECK_THAT(check.out, Catch::Contains("inconclusive: interrupted"));
+  // Also while Z3 is at work, in one thread or in several.
+  using std::chrono::milliseconds;
+  for (const char* const threads : {"1", "2"}) {
+    const Result prove =
+        lockstep.run({"prove", "quick-release", "--explore", "0", "--threads", threads}, milliseconds(1500));
+    CHECK(prove.status == 130);
+    CHECK_THAT(prove.out, Catch::Contains(" skipped, "));
+    const Result mutate =
+        lockstep.run({"mutate", "write-through", "--by", "lemmas", "--threads", threads}, milliseconds(1500));
+    CHECK(mutate.status == 130);
+    CHECK_THAT(mutate.out, Catch::Contains("interrupted: ") && Catch::Contains(" mutants not begun"));
+  }
 }
 
 TEST_CASE("nothing but the report is written to a pipe, and no control characters") {
