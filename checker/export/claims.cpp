@@ -10,7 +10,7 @@ namespace {
 using recorded::Expression;
 using recorded::Op;
 
-Expression term(const ConditionTerm& term, const recorded::WholeDescription& whole) {
+Expression expression_of(const ConditionTerm& term, const recorded::WholeDescription& whole) {
   switch (term.kind) {
     case ConditionTerm::Kind::constant:
       return recorded::constant(recorded::value_type, std::to_string(term.value));
@@ -53,7 +53,7 @@ Expression formula(const Formula& f, const recorded::WholeDescription& whole) {
     case Formula::Kind::truth:
       return recorded::constant(recorded::bool_type, f.truth ? "true" : "false");
     case Formula::Kind::compare:
-      return comparison(f.comparison, term(f.left, whole), term(f.right, whole));
+      return comparison(f.comparison, expression_of(f.left, whole), expression_of(f.right, whole));
     case Formula::Kind::not_:
       return recorded::negation(formula(f.children.at(0), whole));
     case Formula::Kind::and_:

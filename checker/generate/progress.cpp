@@ -13,8 +13,8 @@ namespace lockstep::generate {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> location_names{"x", "y", "z"};
-constexpr int most_locations = static_cast<int>(location_names.size());
+constexpr std::array<std::string_view, 3> short_names{"x", "y", "z"};
+constexpr int most_locations = static_cast<int>(short_names.size());
 constexpr int most_values = 4;
 
 std::size_t position(int i) {
@@ -88,7 +88,7 @@ std::vector<Axb> choices_at(const ProgressSpace& space, int size, int at) {
 
 std::string word(const Axb& axb, int size) {
   if (axb.location < 0) return "N";
-  const std::string_view location = location_names.at(position(axb.location));
+  const std::string_view location = short_names.at(position(axb.location));
   if (!branches(axb)) return fmt::format("W{}{}", location, axb.exchange);
   const std::string target = axb.target == size ? "e" : fmt::format("{}", axb.target);
   if (axb.exchange < 0) return fmt::format("R{}{}.{}", location, axb.check, target);
@@ -295,7 +295,7 @@ std::shared_ptr<const LitmusTest> to_test(const ProgressProgram& program) {
   for_each_instruction(program, [&](const Axb& axb) { locations = std::max(locations, axb.location + 1); });
   for (int l = 0; l < locations; ++l) {
     Location location;
-    location.name = location_names.at(position(l));
+    location.name = short_names.at(position(l));
     location.block = l;
     test->program.locations.push_back(std::move(location));
   }
