@@ -207,6 +207,9 @@ class Proofs {
     title.theorem =
         fmt::format("no outcome is left out where these rules are taken as soon as is claimed: {}",
                     fmt::join(claims->taken_at_once(), "; "));
+    if (const auto later = claims->left_for_later(); !later.empty())
+      title.theorem +=
+          fmt::format("; and these are left for later where that is claimed: {}", fmt::join(later, "; "));
     ProveOptions how = prove_options();
     if (!how.smt_directory.empty()) how.smt_directory += "/claims";
     if (!options_.json && !json_.is_null()) print_now("\n");

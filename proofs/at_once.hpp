@@ -11,7 +11,12 @@
 //   neither
 //   breaks    an invariant of the protocol that does not hold behind does not hold ahead
 // and a rule that is taken at once leads from any state to one that keeps up with it. One that commutes mends
-// no invariant, unless the claim says that it may.
+// no invariant, unless the claim says that it may. All that of rules that wait where they may. A rule that
+// may wait, in a state where it may,
+//   comes later  than any other that may come after it: that one is enabled before it and would not wait
+//                there, and leads, with it or without, to a state that keeps up
+//   hides        nothing: neither that a fair rule is enabled, nor what is shown at an end, nor, unless the
+//                claim says so, a breach of an invariant
 #pragma once
 
 #include <fmt/format.h>
@@ -83,10 +88,15 @@ class ReadClaims {
         follows(rules[n]);
         if (rules[n].rule.fairness == Fairness::fair) ends(rules[n]);
         for (const auto& claim : at_once_.values()) {
+          const bool own = is_of(claim, rules[n]);
           if (claim.why == WhyAtOnce::commutes) {
             commutes(rule_of(claim), claim, rules[n]);
-            if (is_of(claim, rules[n])) mends_nothing(rules[n], claim);
-          } else if (is_of(claim, rules[n])) {
+            if (own) mends_nothing(rules[n], claim);
+          } else if (claim.why == WhyAtOnce::waits) {
+            comes_later(rule_of(claim), claim, rules[n]);
+            if (rules[n].rule.fairness == Fairness::fair) hides_no_rule(rule_of(claim), claim, rules[n]);
+            if (own) hides_nothing(rules[n], claim);
+          } else if (own) {
             leads(rules[n], claim);
           }
         }
@@ -136,6 +146,8 @@ class ReadClaims {
       throw BadInput(fmt::format("a claim names \"{}\", which is a thread's", claim.rule));
     if (claim.why == WhyAtOnce::commutes && rule.rule.fairness != Fairness::fair)
       throw BadInput(fmt::format("\"{}\" is claimed to commute, and is not fair", claim.rule));
+    if (claim.why == WhyAtOnce::waits && rule.rule.fairness == Fairness::fair)
+      throw BadInput(fmt::format("\"{}\" is claimed to wait, and is fair", claim.rule));
   }
 
   // What a thread sees of the port, and so its registers, has to be the same in both states.
@@ -174,10 +186,23 @@ class ReadClaims {
     rule.action(&bound.state, members.data());
     session.drop_requirements();
   }
-  [[nodiscard]] Term holds(const RuleOf& rule, const Bound& bound, const Members& members) const {
+  [[nodiscard]] Term enabled(const RuleOf& rule, const Bound& bound, const Members& members) const {
     const Term guard = rule.guard(&bound.state, members.data());
     Session::current().drop_requirements();
     return guard;
+  }
+  [[nodiscard]] Term may_wait(const RuleOf& rule, const Bound& bound, const Members& members) const {
+    Term any = Session::current().truth(false);
+    for (const auto& claim : at_once_.values()) {
+      if (claim.why == WhyAtOnce::waits && is_of(claim, rule))
+        any = either(any, claim.where(&bound.memory(), members.data()));
+    }
+    Session::current().drop_requirements();
+    return any;
+  }
+  // Enabled, of rules that wait where they may.
+  [[nodiscard]] Term holds(const RuleOf& rule, const Bound& bound, const Members& members) const {
+    return both(enabled(rule, bound, members), negation(may_wait(rule, bound, members)));
   }
 
   // Whether every field that may not differ is the same in both states as they are now.
@@ -263,21 +288,25 @@ class ReadClaims {
     visitor_.claim(claim);
   }
 
-  void shows() {
-    Two two;
-    ReadClaim claim{"any end", "both show the same", {}, before(two), Session::current().truth(true), {}};
+  // The same values and, where the first is at an end, that it is a proper one.
+  [[nodiscard]] Term show_the_same(const Bound& first, const Bound& second) const {
     const K& k = system_.kind();
-    const auto& behind = two.behind.memory();
-    const auto& ahead = two.ahead.memory();
     typename K::Bool same(true);
     k.for_each(blocks, [&](const auto& b) {
       k.for_each(words, [&](const auto& w) {
-        same = same && memory_.final_value(behind, b, w) == memory_.final_value(ahead, b, w);
+        same =
+            same && memory_.final_value(first.memory(), b, w) == memory_.final_value(second.memory(), b, w);
       });
     });
-    const typename K::Bool ends = memory_.drained(behind) == memory_.drained(ahead);
-    claim.goal = both(same.term(), either(goes_on(two.behind), ends.term()));
+    const typename K::Bool ends = memory_.drained(first.memory()) == memory_.drained(second.memory());
+    const Term shown = both(same.term(), either(goes_on(first), ends.term()));
     Session::current().drop_requirements();
+    return shown;
+  }
+  void shows() {
+    Two two;
+    ReadClaim claim{"any end", "both show the same", {}, before(two), Session::current().truth(true), {}};
+    claim.goal = show_the_same(two.behind, two.ahead);
     claim.stores = {{"behind", &two.behind.store}, {"ahead", &two.ahead.store}};
     visitor_.claim(claim);
   }
@@ -362,6 +391,76 @@ class ReadClaims {
     claim.stores = {{"before", &before.store}, {"after", &after.store}};
     visitor_.claim(claim);
   }
+
+  // A rule that waits in one state and fires in the other.
+  struct LaterOrNow {
+    Bound later{false};
+    Bound now{false};
+    Members own;
+  };
+  std::unique_ptr<LaterOrNow> later_or_now(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits,
+                                           ReadClaim& claim) const {
+    auto two = std::make_unique<LaterOrNow>();
+    two->own = variables(rule, claim.parameters);
+    lemmas_of(two->later.state, claim.given);
+    claim.given.push_back(enabled(rule, two->later, two->own));
+    claim.given.push_back(waits.where(&two->later.memory(), two->own.data()));
+    fire(rule, two->now, two->own);
+    claim.stores = {{"later", &two->later.store}, {"now", &two->now.store}};
+    return two;
+  }
+  // Another rule, or the same of other members, that may come after it.
+  void comes_later(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits, const RuleOf& other) {
+    ReadClaim claim = claim_of(other, fmt::format("may as well come before \"{}\"", rule.rule.name));
+    const auto two = later_or_now(rule, waits, claim);
+    const Members others = variables(other, claim.parameters);
+    if (&rule == &other) {
+      Term same = Session::current().truth(true);
+      for (std::size_t i = 0; i < others.size(); ++i) same = both(same, equal(two->own[i], others[i]));
+      claim.given.push_back(negation(same));
+    }
+    claim.given.push_back(enabled(other, two->now, others));
+    claim.goal =
+        both(enabled(other, two->later, others),
+             either(may_wait(other, two->now, others), negation(may_wait(other, two->later, others))));
+    fire(other, two->now, others);
+    fire(other, two->later, others);
+    const auto kept_up = [&] {
+      return both(same_but(two->now.store, two->later.store, may_differ),
+                  keeps_up(two->now.memory(), two->later.memory()));
+    };
+    const Term without = kept_up();
+    const Term still = enabled(rule, two->later, two->own);
+    fire(rule, two->later, two->own);
+    claim.goal = both(claim.goal, either(without, both(still, kept_up())));
+    visitor_.claim(claim);
+  }
+  void hides_no_rule(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits, const RuleOf& other) {
+    ReadClaim claim = claim_of(other, fmt::format("is not ended by \"{}\"", rule.rule.name));
+    const auto two = later_or_now(rule, waits, claim);
+    const Members others = variables(other, claim.parameters);
+    claim.given.push_back(enabled(other, two->later, others));
+    claim.goal = either(enabled(other, two->now, others), goes_on(two->now));
+    visitor_.claim(claim);
+  }
+  void hides_nothing(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits) {
+    {
+      ReadClaim claim = claim_of(rule, "shows nothing");
+      const auto two = later_or_now(rule, waits, claim);
+      const Term port = same_but(two->later.store, two->now.store,
+                                 [](const std::string& name) { return !name.starts_with("memory.port"); });
+      claim.goal = both(port, show_the_same(two->now, two->later));
+      visitor_.claim(claim);
+    }
+    if (waits.mending == may_mend) return;
+    for (const Invariant& invariant : invariants_.values()) {
+      ReadClaim claim = claim_of(rule, fmt::format("does not break \"{}\"", invariant.name));
+      const auto two = later_or_now(rule, waits, claim);
+      claim.given.push_back(holds(invariant, two->later));
+      claim.goal = holds(invariant, two->now);
+      visitor_.claim(claim);
+    }
+  }
   static bool may_differ(const std::string& name) {
     const Bound apart(true);
     return apart.store.is_apart(name);
@@ -408,7 +507,8 @@ class ProvedClaims final : public ProofSubject {
     const typename System::Memory memory = system.memory();
     AtOnceList<K, typename System::MemoryState> at_once(system.kind());
     Claims<K>{memory}.at_once(at_once);
-    for (const auto& claim : at_once.values()) taken_.emplace_back(claim.rule);
+    for (const auto& claim : at_once.values())
+      (claim.why == WhyAtOnce::waits ? later_ : taken_).emplace_back(claim.rule);
   }
 
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return lemmas_; }
@@ -425,6 +525,7 @@ class ProvedClaims final : public ProofSubject {
   // An explorer stops where a rule overruns something, whatever it takes at once.
   [[nodiscard]] bool judges_overruns() const override { return false; }
   [[nodiscard]] std::vector<std::string> taken_at_once() const override { return taken_; }
+  [[nodiscard]] std::vector<std::string> left_for_later() const override { return later_; }
   void read_claims(ClaimVisitor& visitor) const override {
     const System system = make();
     symbolic::ReadClaims<Info, K, Claims>(system, visitor).read();
@@ -439,6 +540,7 @@ class ProvedClaims final : public ProofSubject {
   std::vector<std::string> rules_;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::string> taken_;
+  std::vector<std::string> later_;
   std::vector<std::pair<std::string, int>> listed_;
   std::string client_ =
       "any: at any moment any idle thread asks for any operation, function, order and scope, "

@@ -64,8 +64,11 @@ class ProofSubject {
   // Rules that a file beside the protocol claims may be taken at once; if there are some, `read_claims` reads
   // what makes that true, within the current session.
   [[nodiscard]] virtual std::vector<std::string> taken_at_once() const { return {}; }
+  [[nodiscard]] virtual std::vector<std::string> left_for_later() const { return {}; }
   // Whether `read_claims` has something to read.
-  [[nodiscard]] virtual bool has_claims() const { return !taken_at_once().empty(); }
+  [[nodiscard]] virtual bool has_claims() const {
+    return !taken_at_once().empty() || !left_for_later().empty();
+  }
   virtual void read_claims(ClaimVisitor&) const {}
   // What makes rules' trees say what is read of the rules, likewise.
   virtual void read_trees(ClaimVisitor&) const {}

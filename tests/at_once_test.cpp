@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
 #include "proofs/prover.hpp"
+#include "spec/memory/halcone.claims.hpp"
 #include "spec/memory/quick_release.claims.hpp"
 
 using namespace lockstep;
@@ -116,6 +118,30 @@ struct OfAnOptionalRule : quick_release::Claims<K> {
   }
 };
 
+// Copies that somebody asks for, and entries while another block comes that has none.
+template <class K>
+struct TooLate : halcone::Claims<K> {
+  using Base = halcone::Claims<K>;
+  using typename Base::Block, typename Base::Bool, typename Base::Cu, typename Base::P, typename Base::State,
+      typename Base::ThreadIx;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.waits("L1 replaces a block", over(cus, blocks), [](const State&, Cu, Block) { return Bool(true); });
+    list.waits("TSU drops an entry", over(blocks), [self = *this](const State& s, Block b) {
+      return !self.memory.k.exists(
+          threads, [&](const ThreadIx& t) { return self.memory.asks_memory(s, t) && P::block(s, t) == b; });
+    });
+  }
+};
+
+template <class K>
+struct LeavesAFairRule : halcone::Claims<K> {
+  using Base = halcone::Claims<K>;
+  using typename Base::Bool, typename Base::State, typename Base::ThreadIx;
+  void at_once(AtOnceList<K, State>& list) const {
+    list.waits("load misses L1", over(threads), [](const State&, ThreadIx) { return Bool(true); });
+  }
+};
+
 template <class K>
 struct OfAThread : quick_release::Claims<K> {
   using Base = quick_release::Claims<K>;
@@ -199,6 +225,22 @@ TEST_CASE("only fair rules of the memory system are claimed to commute", "[prove
                     Catch::Contains("\"rL1 replaces a block\" is claimed to commute, and is not fair"));
   CHECK_THROWS_WITH(prove(*build_claims<quick_release::Info, OfAThread>({}), quickly()),
                     Catch::Contains("\"takes its completion\", which is a thread's"));
+}
+
+TEST_CASE("a rule that may not wait is refuted with what may happen after it", "[prove]") {
+  const ProofResult result = prove(*build_claims<halcone::Info, wrongly_claimed::TooLate>({}), quickly());
+  std::map<std::string, std::set<std::string>> tell;
+  for (const Obligation& o : result.obligations) {
+    if (o.status == ProofStatus::refuted) tell[o.lemma].insert(o.rule);
+  }
+  CHECK(tell["may as well come before \"L1 replaces a block\""].count("load misses L1") == 1);
+  CHECK(tell["may as well come before \"TSU drops an entry\""].count("MM performs a write") == 1);
+  CHECK(tell.size() == 2);
+}
+
+TEST_CASE("only optional rules of the memory system are claimed to wait", "[prove]") {
+  CHECK_THROWS_WITH(prove(*build_claims<halcone::Info, wrongly_claimed::LeavesAFairRule>({}), quickly()),
+                    Catch::Contains("\"load misses L1\" is claimed to wait, and is fair"));
 }
 
 TEST_CASE("a claim about a rule that there is not is refused by its name", "[prove]") {

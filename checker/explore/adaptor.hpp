@@ -102,7 +102,7 @@ class CompiledModel : public Base, private PlainStates {
     engine_.reduce(std::move(stubborn), std::move(dead));
   }
   // From now on takes rules at once where it is claimed that nobody can tell.
-  void take_at_once(const RuleEngine::Claims& claims) { engine_.take_at_once(claims); }
+  void rest_on(const RuleEngine::Claims& claims) { engine_.rest_on(claims); }
   void check_footprints(bool check) { engine_.check_footprints(check); }
   // From now on walks the tree of that rule in its place; holds the trees of all against them.
   void replace(std::size_t rule, std::shared_ptr<const TreeRule> tree) {

@@ -297,10 +297,11 @@ void RuleEngine::expand_plain(std::byte* state, const std::uint64_t* packed, Suc
   std::uint32_t* end = list_enabled(state, packed, enabled, out);
   if (checks_footprints_) {
     check_kept(state, enabled, end, out);
-    if (stubborn_) check_footprints(state, enabled, end, waiting);
     for (std::uint32_t i = 0; i < members_.size() && !trees_.empty(); ++i)
       check_tree(i, std::find(enabled, end, i) != end, state, waiting);
   }
+  end = leave_waiting(state, enabled, end, out);
+  if (checks_footprints_ && stubborn_) check_footprints(state, enabled, end, waiting);
   for (const std::uint32_t* at = enabled; at != end; ++at)
     out.live |= lists_.rules[rule_of_[*at]].rule.fairness == Fairness::fair;
   if (stubborn_ && out.live)
@@ -412,8 +413,8 @@ std::vector<bool> RuleEngine::fair_instances() const {
   return fair;
 }
 
-void RuleEngine::take_at_once(const Claims& claims) {
-  for (const AtOnceValue<ConcreteErased>& claim : claims.at_once) {
+void RuleEngine::rest_on(const Claims& claims) {
+  const auto claim_of = [&](const AtOnceValue<ConcreteErased>& claim) {
     const auto named = [&](const RuleOf& rule) {
       return rule.rule.name == claim.rule &&
              std::equal(rule.parameters.begin(), rule.parameters.end(), claim.parameters.begin(),
@@ -424,7 +425,13 @@ void RuleEngine::take_at_once(const Claims& claims) {
     if (at == lists_.rules.end())
       throw std::logic_error(
           fmt::format("a claim names '{}', which is no rule over those members", claim.rule));
-    claims_.push_back({static_cast<std::size_t>(at - lists_.rules.begin()), claim.where});
+    return Claim{static_cast<std::size_t>(at - lists_.rules.begin()), claim.where};
+  };
+  for (const auto& claim : claims.at_once) claims_.push_back(claim_of(claim));
+  for (const auto& claim : claims.waits) {
+    waits_.push_back(claim_of(claim));
+    may_wait_.resize(lists_.rules.size());
+    may_wait_[waits_.back().rule] = true;
   }
   if (claims_.size() > most_claims) throw std::length_error("more claims than are numbered");
   all_woken_ |= (Wakes{1} << claims_.size()) - 1;
@@ -433,6 +440,23 @@ void RuleEngine::take_at_once(const Claims& claims) {
   for (Wakes& wakes : wakes_) wakes &= all_woken_;
   for (const Keeper::Kept& kept : claims.kept)
     lists_.kept.insert(lists_.kept.end(), kept.begin(), kept.end());
+}
+
+bool RuleEngine::waits(std::uint32_t instance, const void* state) const {
+  const std::uint16_t rule = rule_of_[instance];
+  return std::any_of(waits_.begin(), waits_.end(), [&](const Claim& claim) {
+    return claim.rule == rule && claim.where(state, members_[instance].data());
+  });
+}
+
+std::uint32_t* RuleEngine::leave_waiting(const void* state, std::uint32_t* enabled, std::uint32_t* end,
+                                         Successors& out) const {
+  if (may_wait_.empty()) return end;
+  return std::remove_if(enabled, end, [&](std::uint32_t i) {
+    if (!may_wait_[rule_of_[i]]) return false;
+    out.acting = {};
+    return waits(i, state);
+  });
 }
 
 void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
@@ -489,6 +513,7 @@ RuleEngine::Wakes RuleEngine::take_claimed(void* state, Wakes woken, Successors&
       const std::uint8_t* const members = members_[*at].data();
       if (at != enabled && !rule.guard(state, members)) continue;
       if (!claim.where(state, members) || !lemmas_hold(state)) continue;
+      if (!may_wait_.empty() && may_wait_[claim.rule] && waits(*at, state)) continue;
       fire(*at, state, out, narration);
       woken |= woken_by(*at);
     }
@@ -521,7 +546,7 @@ void RuleEngine::follow(std::byte* state, Successors& out, Narration* narration)
     const auto holds = [&](const auto& claim) { return claim.predicate(state, none.data()); };
     out.acting = {};
     if (!std::all_of(lists_.assertions.begin(), lists_.assertions.end(), holds)) return;
-    std::uint32_t* const end = ask_all(state, enabled, out);
+    std::uint32_t* const end = leave_waiting(state, enabled, ask_all(state, enabled, out), out);
     const auto fair = [&](std::uint32_t i) {
       return lists_.rules[rule_of_[i]].rule.fairness == Fairness::fair;
     };

@@ -91,16 +91,19 @@ class RuleEngine {
   static constexpr Wakes wakes_all = ~Wakes{0};
   static constexpr Wakes wakes_moves = Wakes{1} << 63;
   static constexpr std::size_t most_claims = 63;
-  // What may be taken at once, and the lemmas that this rests on; `kept` is what their closures refer to.
+  // What may be taken at once and what may wait, and the lemmas that this rests on; `kept` is what their
+  // closures refer to.
   struct Claims {
     std::vector<AtOnceValue<ConcreteErased>> at_once;
+    std::vector<AtOnceValue<ConcreteErased>> waits;
     std::vector<InvariantValue<ConcreteErased>> lemmas;
     std::vector<Wakes> wakes;  // of each rule
     std::vector<Keeper::Kept> kept;
   };
-  // From now on takes rules at once where it is claimed that nobody can tell. Throws std::logic_error where
-  // a claim names no rule of the system, or there are too many.
-  void take_at_once(const Claims& claims);
+  // From now on takes rules at once, and leaves others for later, where it is claimed that nobody can tell.
+  // Throws std::logic_error where a claim names no rule of the system, or there are too many. Whatever
+  // reduce() was given has to follow from trees of rules that wait.
+  void rest_on(const Claims& claims);
   // From now on asks only those guards again that look at something in which a state differs from one of
   // which is known what it has enabled (Successors::known).
   void ask_again(GuardInputs inputs);
@@ -169,6 +172,11 @@ class RuleEngine {
   void settle(void* state, Wakes woken, Successors& out, Narration* narration) const;
   Wakes take_moves(void* state, Successors& out, Narration* narration) const;
   Wakes take_claimed(void* state, Wakes woken, Successors& out, Narration* narration) const;
+  // Whether an enabled instance may be left for later.
+  [[nodiscard]] bool waits(std::uint32_t instance, const void* state) const;
+  // Those of the listed instances that may not; returns one behind the last.
+  std::uint32_t* leave_waiting(const void* state, std::uint32_t* enabled, std::uint32_t* end,
+                               Successors& out) const;
   [[nodiscard]] Wakes woken_by(std::uint32_t instance) const {
     return wakes_.empty() ? all_woken_ : wakes_[rule_of_[instance]];
   }
@@ -202,6 +210,8 @@ class RuleEngine {
     ErasedGuard<ConcreteErased> where;
   };
   std::vector<Claim> claims_;                           // what is taken at once
+  std::vector<Claim> waits_;                            // what is left for later
+  std::vector<bool> may_wait_;                          // by rule; empty where none may
   std::vector<InvariantValue<ConcreteErased>> lemmas_;  // of the claims
   std::vector<Wakes> wakes_;                            // by rule; where there are none each wakes all
   Wakes all_woken_ = 0;                                 // what there is to wake

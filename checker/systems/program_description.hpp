@@ -61,8 +61,9 @@ class RecordedMemories {
   std::map<Key, std::shared_ptr<const recorded::Description>> known_;
 };
 
-// The system with the threads of a program, as trees, at the sizes that build_program_model would give it.
-template <class Info>
+// The system with the threads of a program, and what is claimed of its memory, as trees, at the sizes that
+// build_program_model would give it.
+template <class Info, template <class> class Claims>
 recorded::WholeDescription describe_program_system(std::shared_ptr<const Program> program,
                                                    const SystemOptions& options, const SystemEntry& entry) {
   using K = Recorded<typename Info::template Sizes<FullCapacities>>;
@@ -84,10 +85,19 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
   const auto memory = memories.find(key, [&] {
     recorded::Description description;
     recorded::describe_rules<K, State>(MemoryOf<Sys>{system}, system.kind(), description);
+    if constexpr (has_claims<Claims, K>) {
+      const recorded::Recorder constants;
+      AtOnceList<K, typename Sys::MemoryState> of_memory(system.kind());
+      Claims<K>{of_memory.keep(system.memory())}.at_once(of_memory);
+      AtOnceList<K, State> claims(system.kind());
+      claims.part(of_memory, &State::memory);
+      recorded::read_claims(claims.values(), recorded::bound_state<K, State>, description.claims);
+    }
     return description;
   });
   whole.rules.insert(whole.rules.end(), memory->rules.begin(), memory->rules.end());
   whole.invariants = memory->invariants;
+  whole.claims = memory->claims;
   for (std::size_t t = 0; t < program->threads.size(); ++t) {
     auto& registers = whole.final_registers.emplace_back();
     for (std::size_t r = 0; r < program->threads[t].registers.size(); ++r) {

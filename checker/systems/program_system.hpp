@@ -109,7 +109,8 @@ struct Derived {
 
 // Of a system with a program, as it was recorded, from its initial state of that many bytes. What the program
 // asserts is watched; invariants are not. `memory_observed`: whether somebody reads the final locations.
-Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
+// Where claims are rested on, of rules that wait where they may.
+Derived derive_reductions(recorded::WholeDescription whole, std::vector<footprint::Place> places,
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed, const Reductions& wanted);
 
@@ -167,12 +168,18 @@ std::unique_ptr<ProgramModel> model_of_program(const Sizes& sizes, std::shared_p
         claims.lemmas(lemmas_of_memory);
         lemmas.part(lemmas_of_memory, &State::memory);
       }
-      std::vector<AtOnceValue<ConcreteErased>> taken = at_once.values();
-      if (reductions.invariants)
-        std::erase_if(taken, [](const auto& claim) { return claim.mending == may_mend; });
+      std::vector<AtOnceValue<ConcreteErased>> taken;
+      std::vector<AtOnceValue<ConcreteErased>> waits;
+      for (const AtOnceValue<ConcreteErased>& claim : at_once.values()) {
+        if (!reductions.invariants || claim.mending != may_mend)
+          (claim.why == WhyAtOnce::waits ? waits : taken).push_back(claim);
+      }
       auto wakes = wakes_of(entry, options, model->engine().lists().rules, taken);
-      model->take_at_once(
-          {std::move(taken), lemmas.values(), std::move(wakes), {at_once.kept(), lemmas.kept()}});
+      model->rest_on({std::move(taken),
+                      std::move(waits),
+                      lemmas.values(),
+                      std::move(wakes),
+                      {at_once.kept(), lemmas.kept()}});
     }
   }
   return model;

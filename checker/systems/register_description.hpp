@@ -22,7 +22,7 @@ struct RegisteredTrees {
         return describe_memory<Info, Claims>(options, find_system(Info::name));
       };
       descriptions.describe_whole = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
-        return describe_program_system<Info>(std::move(program), options, find_system(Info::name));
+        return describe_program_system<Info, Claims>(std::move(program), options, find_system(Info::name));
       };
     } else {
       descriptions.describe = describe_closed<Info>;

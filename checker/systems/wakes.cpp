@@ -51,6 +51,7 @@ Matrix matrix_of(const recorded::Description& description) {
   Matrix matrix;
   std::vector<std::set<std::string>> looked_at;
   for (const recorded::RecordedClaim& claim : description.claims) {
+    if (claim.why == WhyAtOnce::waits) continue;
     matrix.claims.push_back(claim.rule);
     std::set<std::string>& fields = looked_at.emplace_back(fields_of(claim.reads));
     for (const recorded::RecordedRule& rule : description.rules) {

@@ -1,16 +1,21 @@
-// What a reader may take at once: a claim about a protocol's rules, stated in a file beside the protocol.
+// What a reader may take at once, and what it may leave for later: claims about a protocol's rules, stated in
+// a file beside the protocol.
 //
 // A claim names a rule and says where firing it at once, instead of at any later time, is something that
 // nobody can tell, for one of two reasons:
 //   at_once   it leads ahead, in an order of states, `keeps_up(behind, ahead)`: whatever `behind` may still
 //             do, `ahead` may do in no more steps, and nobody sees a difference meanwhile;
 //   commutes  whatever else may happen before it may happen after it and leads to the same state, or to one
-//             that is ahead, and leaves it to be taken at once still.
+//             that is ahead, and leaves it to be taken at once still;
+// or where firing it now, instead of later or never, is:
+//   waits     it is optional, and whatever may happen after it may happen before it, and leads to the same
+//             state then, or to one that it would have led to. What else is claimed is claimed of rules that
+//             wait where they may.
 // `lockstep prove` discharges what makes that so (proofs/at_once.hpp); docs/engine.md has the argument.
 //
-// Where invariants are judged a claim is used as long as what it takes at once mends none: a state that
-// breaks one may then be passed over for one that breaks it, too. That is proved as well, but of a claim that
-// says of itself that it `may_mend` some, which is left alone there.
+// Where invariants are judged a claim is used as long as what it takes at once mends none, and what waits
+// breaks none: a state that breaks one may then be passed over for one that breaks it, too. That is proved as
+// well, but of a claim that says of itself that it `may_mend` some, which is left alone there.
 //
 // The file X.claims.hpp beside X.hpp has, in the namespace of X,
 //   template <class K> struct Claims {
@@ -34,7 +39,7 @@
 
 namespace lockstep {
 
-enum class WhyAtOnce : std::uint8_t { leads_ahead, commutes };
+enum class WhyAtOnce : std::uint8_t { leads_ahead, commutes, waits };
 enum class Mending : std::uint8_t { none, may_mend };
 inline constexpr Mending may_mend = Mending::may_mend;
 
@@ -42,7 +47,7 @@ template <class Erased>
 struct AtOnceValue {
   std::string_view rule;
   WhyAtOnce why = WhyAtOnce::leads_ahead;
-  Mending mending = Mending::none;                // of the protocol's invariants
+  Mending mending = Mending::none;                // of the protocol's invariants; of one that waits, breaking
   std::vector<RuleParameter<Erased>> parameters;  // the rule's own
   ErasedGuard<Erased> where;
 };
@@ -56,7 +61,8 @@ class AtOnceList : public Keeper {
 
   explicit AtOnceList(const K& k) : k_(&k) {}
 
-  // The rule over these parameters is taken at once where it is enabled and `where(state, members...)` holds.
+  // The rule over these parameters is taken at once, or waits, where it is enabled and
+  // `where(state, members...)` holds.
   template <class... Tags, class Where>
   void at_once(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
     add<Tags...>(rule, WhyAtOnce::leads_ahead, std::move(where), mending);
@@ -64,6 +70,10 @@ class AtOnceList : public Keeper {
   template <class... Tags, class Where>
   void commutes(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
     add<Tags...>(rule, WhyAtOnce::commutes, std::move(where), mending);
+  }
+  template <class... Tags, class Where>
+  void waits(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
+    add<Tags...>(rule, WhyAtOnce::waits, std::move(where), mending);
   }
   // The claims of a part of this state.
   template <class Part>

@@ -273,8 +273,8 @@ void read_claims(const std::vector<AtOnceValue<RecordedErased>>& claims, const M
     const std::shared_ptr<void> state = make_state();
     std::vector<std::string> names;
     const std::vector<Expression> members = variables(value.parameters, recorder, names);
-    RecordedClaim claim{std::string(value.rule), {}};
-    collect_reads(value.where(state.get(), members.data()), claim.reads);
+    RecordedClaim claim{std::string(value.rule), value.why, value.where(state.get(), members.data()), {}};
+    collect_reads(claim.where, claim.reads);
     out.push_back(std::move(claim));
   }
 }

@@ -144,9 +144,12 @@ struct RecordedInvariant {
   std::set<std::string> reads;
 };
 
-// What is claimed of a rule (at_once.hpp): what decides where it is taken at once.
+// What is claimed of a rule (at_once.hpp), and what decides where: over the rule's parameters, whose
+// variables have the same names.
 struct RecordedClaim {
   std::string rule;
+  WhyAtOnce why = WhyAtOnce::leads_ahead;
+  Expression where;
   std::set<std::string> reads;
 };
 

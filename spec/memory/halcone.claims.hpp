@@ -1,8 +1,9 @@
 // What an explorer may take at once on HALCONE: the replacement of a copy whose lease has run out, and
-// requests that miss.
+// requests that miss; and what it may leave for later: replacements that nobody would notice yet.
 //
 // Every guard asks whether a copy is valid, and clocks never run backwards while it is there, so one whose
-// lease has run out is like no copy. A miss stays one where nobody else fetches.
+// lease has run out is like no copy. A miss stays one where nobody else fetches. A copy on lease is looked at
+// by requests for its block alone, and an entry of the TSU by those that MM is to serve.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct Claims {
 
   const P& memory;
 
-  static constexpr std::array<std::string_view, 3> differ{"l1", "l2", "transit.wts"};
+  static constexpr std::array<std::string_view, 4> differ{"l1", "l2", "transit.wts", "mm.forgotten"};
 
   void at_once(AtOnceList<K, State>& list) const {
     const auto anywhere = [](const State&, auto) { return Bool(true); };
@@ -45,6 +46,18 @@ struct Claims {
     const Mending moves_time = memory.carries_time() ? may_mend : Mending::none;
     list.commutes("read misses L2", over(threads), alone_beyond, moves_time);
     list.commutes("write misses L2", over(threads), alone_beyond, moves_time);
+    const auto kept = [self = *this](const Bool& readable) { return readable || Bool(!self.drops_copies()); };
+    list.waits("L1 replaces a block", over(cus, blocks), [=, self = *this](const State& s, Cu c, Block b) {
+      return kept(self.memory.readable1(s, c, b)) && !self.is_asked_of_l1(s, c, b);
+    });
+    list.waits("L2 replaces a block", over(agents, blocks),
+               [=, self = *this](const State& s, Agent a, Block b) {
+                 return kept(self.memory.readable2(s, a, b)) && !self.is_asked_of_l2(s, a, b);
+               });
+    if (!memory.prints("entry-forgotten")) {
+      list.waits("TSU drops an entry", over(blocks),
+                 [self = *this](const State& s, Block b) { return !self.is_asked_of_tsu(s, b); });
+    }
     if (!drops_copies()) return;
     list.at_once("L1 replaces a block", over(cus, blocks),
                  [self = *this](const State& s, Cu c, Block b) { return !self.memory.readable1(s, c, b); });
@@ -90,8 +103,9 @@ struct Claims {
     });
   }
 
-  // Ahead lacks nothing but copies that cannot be read. When time begins again it leaves its mark on requests
-  // that are on their way; none can tell who left later.
+  // Ahead lacks nothing but copies that cannot be read, and the time of a dropped entry that whatever is
+  // dropped next is later than. When time begins again it leaves its mark on requests that are on their way;
+  // none can tell who left later.
   [[nodiscard]] Bool keeps_up(const State& behind, const State& ahead) const {
     const K& k = memory.k;
     const Bool as_late = k.forall(threads, [&](const ThreadIx& t) {
@@ -107,7 +121,9 @@ struct Claims {
       return same(has, line) ||
              (Bool(drops_copies()) && empty(line) && !line.present && !has.locked && !readable);
     };
-    return as_late && k.forall(blocks, [&](const Block& b) {
+    const Bool as_forgotten =
+        P::mm(behind).forgotten == P::mm(ahead).forgotten || (outlasted(behind) && outlasted(ahead));
+    return as_late && as_forgotten && k.forall(blocks, [&](const Block& b) {
       return k.forall(cus, [&](const Cu& c) {
         return lacks(behind.l1(c, b), ahead.l1(c, b), memory.readable1(behind, c, b));
       }) && k.forall(agents, [&](const Agent& a) {
@@ -129,6 +145,42 @@ struct Claims {
       return other == t || memory.machine.is_host(other) || memory.agent(other) != memory.agent(t) ||
              s.port(other).ended;
     });
+  }
+  [[nodiscard]] Bool is_asked_of_l1(const State& s, const Cu& c, const Block& b) const {
+    return memory.k.exists(threads, [&](const ThreadIx& t) {
+      return memory.on_gpu(s, t) && s.port(t).request.operation != Operation::fence && memory.cu(t) == c &&
+             P::block(s, t) == b;
+    });
+  }
+  [[nodiscard]] Bool is_asked_of_l2(const State& s, const Agent& a, const Block& b) const {
+    return memory.k.exists(threads, [&](const ThreadIx& t) {
+      return P::in_flight(s, t) && s.transit(t).stage != Stage::from_l2 && memory.agent(t) == a &&
+             P::block(s, t) == b;
+    });
+  }
+  // Where a block comes that the TSU does not know, or will not know by then, the latest entry that it has
+  // dropped matters.
+  [[nodiscard]] Bool is_asked_of_tsu(const State& s, const Block& b) const {
+    return memory.k.exists(threads, [&](const ThreadIx& t) {
+      const Block asked = P::block(s, t);
+      const Bool first = is_first_to_go(s, asked);
+      return memory.asks_memory(s, t) &&
+             ((asked == b && !first) || (!(asked == b) && (first || !s.tsu(asked).present)));
+    });
+  }
+  // The entry is the earliest of all and later than any that was dropped: when its block comes again it is as
+  // if it had not been dropped.
+  [[nodiscard]] Bool is_first_to_go(const State& s, const Block& b) const {
+    return outlasted(s) && memory.k.forall(blocks, [&](const Block& other) {
+      return other == b ||
+             (s.tsu(other).memts >= s.tsu(b).memts && s.tsu(other).memts > memory.read_lease(other));
+    });
+  }
+  // All blocks have entries, and none is, or will be, earlier than any that was dropped.
+  [[nodiscard]] Bool outlasted(const State& s) const {
+    if (memory.prints("entry-forgotten") || memory.prints("overflow-forgets-leases")) return Bool(false);
+    return memory.k.forall(
+        blocks, [&](const Block& b) { return s.tsu(b).present && s.tsu(b).memts >= P::mm(s).forgotten; });
   }
   // Memory's time is no earlier than where time begins again.
   [[nodiscard]] Bool begun_again(const State& s) const {

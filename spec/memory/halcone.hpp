@@ -226,6 +226,15 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return s.transit(t).stage != Stage::none;
   }
 
+  [[nodiscard]] Number read_lease(Block b) const {
+    return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
+                     Number(k.template extent<OtherReadLease>()));
+  }
+  // MM is to serve the thread's request next.
+  [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
+    return at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
+  }
+
   static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
   static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
   [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
@@ -411,10 +420,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // else if Req == WriteReq then MemtsEntry = memts + WrLease; Mrts = MemtsEntry; Mwts = Mrts - WrLease;
   // Send RspToL2{Block{Data, rts, wts}};"
 
-  [[nodiscard]] Number read_lease(Block b) const {
-    return K::select(b == K::template constant<BlockTag>(0), Number(k.template extent<ReadLease>()),
-                     Number(k.template extent<OtherReadLease>()));
-  }
   [[nodiscard]] int write_lease() const { return k.template extent<WriteLease>(); }
   [[nodiscard]] Number carried_time(const State& s, ThreadIx t) const {
     return K::select(machine.is_host(t), Number(mm(s).cpu_clock), Number(s.transit(t).wts));
@@ -514,9 +519,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
         {.name = "time begins again", .unit = "TSU", .source = "3.2.6"}, over(threads),
         [=, this](const State& s, ThreadIx t) { return asks_memory(s, t) && overflows(s, t); },
         [=, this](State& s, ThreadIx) { restart_time(s); });
-  }
-  [[nodiscard]] Bool asks_memory(const State& s, ThreadIx t) const {
-    return at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
   }
   // A TSU of any size may be full when a block comes that it does not know.
   [[nodiscard]] Bool needs_entry(const State& s, ThreadIx t) const {
