@@ -12,6 +12,8 @@ function(lockstep_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/.*\\.cpp$")
+  # Units that are made may be replaced by whoever links the archive (lockstep_built_from).
+  list(FILTER sources EXCLUDE REGEX "^${PROJECT_BINARY_DIR}/")
   foreach(regex IN LISTS arg_EXCEPT)
     list(FILTER sources EXCLUDE REGEX "${regex}")
   endforeach()
