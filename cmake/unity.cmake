@@ -1,6 +1,6 @@
 # A build from nothing parses the same headers and instantiates the same templates for every source of a folder: taken
-# together, several at a time, they compile in half the time. LOCKSTEP_UNITY=OFF takes each alone, which finds headers
-# that nobody includes, and is quicker where one source of an engine is edited again and again.
+# together, several at a time, they compile in about half the time. LOCKSTEP_UNITY=OFF takes each alone, which finds
+# headers that nobody includes, and is quicker where one source of an engine is edited again and again.
 set(LOCKSTEP_UNITY_SIZE 6)
 
 # lockstep_unity(<target> [EXCEPT <regex>...]): groups a target's sources by folder, but those whose path matches.

@@ -15,8 +15,8 @@
 // may wait, in a state where it may,
 //   comes later  than any other that may come after it: that one is enabled before it and would not wait
 //                there, and leads, with it or without, to a state that keeps up
-//   hides        nothing: neither that a fair rule is enabled, nor what is shown at an end, nor, unless the
-//                claim says so, a breach of an invariant
+//   hides        nothing: neither that a fair rule is enabled, nor what is shown at an end, nor a breach of
+//                an invariant
 #pragma once
 
 #include <fmt/format.h>
@@ -348,6 +348,15 @@ class ReadClaims {
     }
   }
 
+  // Of two states that began as one, nothing set apart: what may differ is whatever firing changed of it.
+  [[nodiscard]] Term keeps_up_as_fired(Bound& behind, Bound& ahead) const {
+    return both(same_but(behind.store, ahead.store, may_differ), keeps_up(behind.memory(), ahead.memory()));
+  }
+  [[nodiscard]] static Term differ(const Members& some, const Members& others) {
+    Term same = Session::current().truth(true);
+    for (std::size_t i = 0; i < some.size(); ++i) same = both(same, equal(some[i], others[i]));
+    return negation(same);
+  }
   void leads(const RuleOf& rule, const AtOnceValue<SymbolicErased>& at_once) {
     Bound behind(false);
     Bound ahead(false);
@@ -357,9 +366,7 @@ class ReadClaims {
     claim.given.push_back(holds(rule, behind, members));
     claim.given.push_back(at_once.where(&behind.memory(), members.data()));
     fire(rule, ahead, members);
-    // Nothing is set apart here: what may differ is whatever firing changed of it.
-    const Term rest = same_but(behind.store, ahead.store, may_differ);
-    claim.goal = both(rest, keeps_up(behind.memory(), ahead.memory()));
+    claim.goal = keeps_up_as_fired(behind, ahead);
     claim.stores = {{"behind", &behind.store}, {"ahead", &ahead.store}};
     visitor_.claim(claim);
   }
@@ -374,11 +381,7 @@ class ReadClaims {
     claim.given.push_back(holds(rule, after, own));
     claim.given.push_back(holds(other, after, others));
     claim.given.push_back(at_once.where(&after.memory(), own.data()));
-    if (&rule == &other) {
-      Term same = Session::current().truth(true);
-      for (std::size_t i = 0; i < own.size(); ++i) same = both(same, equal(own[i], others[i]));
-      claim.given.push_back(negation(same));
-    }
+    if (&rule == &other) claim.given.push_back(differ(own, others));
     fire(rule, after, own);
     claim.goal = holds(other, after, others);
     fire(other, after, others);
@@ -386,8 +389,7 @@ class ReadClaims {
     claim.goal = both(claim.goal, holds(rule, before, own));
     claim.goal = both(claim.goal, at_once.where(&before.memory(), own.data()));
     fire(rule, before, own);
-    claim.goal = both(claim.goal, both(same_but(before.store, after.store, may_differ),
-                                       keeps_up(before.memory(), after.memory())));
+    claim.goal = both(claim.goal, keeps_up_as_fired(before, after));
     claim.stores = {{"before", &before.store}, {"after", &after.store}};
     visitor_.claim(claim);
   }
@@ -414,25 +416,17 @@ class ReadClaims {
     ReadClaim claim = claim_of(other, fmt::format("may as well come before \"{}\"", rule.rule.name));
     const auto two = later_or_now(rule, waits, claim);
     const Members others = variables(other, claim.parameters);
-    if (&rule == &other) {
-      Term same = Session::current().truth(true);
-      for (std::size_t i = 0; i < others.size(); ++i) same = both(same, equal(two->own[i], others[i]));
-      claim.given.push_back(negation(same));
-    }
+    if (&rule == &other) claim.given.push_back(differ(two->own, others));
     claim.given.push_back(enabled(other, two->now, others));
     claim.goal =
         both(enabled(other, two->later, others),
              either(may_wait(other, two->now, others), negation(may_wait(other, two->later, others))));
     fire(other, two->now, others);
     fire(other, two->later, others);
-    const auto kept_up = [&] {
-      return both(same_but(two->now.store, two->later.store, may_differ),
-                  keeps_up(two->now.memory(), two->later.memory()));
-    };
-    const Term without = kept_up();
+    const Term without = keeps_up_as_fired(two->now, two->later);
     const Term still = enabled(rule, two->later, two->own);
     fire(rule, two->later, two->own);
-    claim.goal = both(claim.goal, either(without, both(still, kept_up())));
+    claim.goal = both(claim.goal, either(without, both(still, keeps_up_as_fired(two->now, two->later))));
     visitor_.claim(claim);
   }
   void hides_no_rule(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits, const RuleOf& other) {
@@ -452,7 +446,6 @@ class ReadClaims {
       claim.goal = both(port, show_the_same(two->now, two->later));
       visitor_.claim(claim);
     }
-    if (waits.mending == may_mend) return;
     for (const Invariant& invariant : invariants_.values()) {
       ReadClaim claim = claim_of(rule, fmt::format("does not break \"{}\"", invariant.name));
       const auto two = later_or_now(rule, waits, claim);

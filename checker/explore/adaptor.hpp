@@ -101,7 +101,7 @@ class CompiledModel : public Base, private PlainStates {
               std::shared_ptr<const footprint::DeadFields> dead = nullptr) {
     engine_.reduce(std::move(stubborn), std::move(dead));
   }
-  // From now on takes rules at once where it is claimed that nobody can tell.
+  // From now on takes rules at once, and leaves others for later, where it is claimed that nobody can tell.
   void rest_on(const RuleEngine::Claims& claims) { engine_.rest_on(claims); }
   void check_footprints(bool check) { engine_.check_footprints(check); }
   // From now on walks the tree of that rule in its place; holds the trees of all against them.

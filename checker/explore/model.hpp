@@ -154,7 +154,7 @@ struct Reductions {
   bool moves = true;        // threads' own moves are taken at once (Rule::own_move)
   bool stubborn = true;     // of each state only a stubborn set is fired (checker/footprint/stubborn.hpp)
   bool dead = true;         // fields that no continuation reads are reset (checker/footprint/dead.hpp)
-  bool at_once = true;      // what is claimed beside the protocol is taken at once (spec/kernel/at_once.hpp)
+  bool at_once = true;      // what is claimed is taken at once, or left for later (spec/kernel/at_once.hpp)
   bool invariants = false;  // what might pass over the breach of an invariant is not taken at once
   static Reductions none() { return {false, false, false, false}; }
   [[nodiscard]] Reductions only_moves() const { return {moves, false, false, false}; }

@@ -428,11 +428,7 @@ void RuleEngine::rest_on(const Claims& claims) {
     return Claim{static_cast<std::size_t>(at - lists_.rules.begin()), claim.where};
   };
   for (const auto& claim : claims.at_once) claims_.push_back(claim_of(claim));
-  for (const auto& claim : claims.waits) {
-    waits_.push_back(claim_of(claim));
-    may_wait_.resize(lists_.rules.size());
-    may_wait_[waits_.back().rule] = true;
-  }
+  for (const auto& claim : claims.waits) waits_.push_back(claim_of(claim));
   if (claims_.size() > most_claims) throw std::length_error("more claims than are numbered");
   all_woken_ |= (Wakes{1} << claims_.size()) - 1;
   lemmas_ = claims.lemmas;
@@ -451,12 +447,9 @@ bool RuleEngine::waits(std::uint32_t instance, const void* state) const {
 
 std::uint32_t* RuleEngine::leave_waiting(const void* state, std::uint32_t* enabled, std::uint32_t* end,
                                          Successors& out) const {
-  if (may_wait_.empty()) return end;
-  return std::remove_if(enabled, end, [&](std::uint32_t i) {
-    if (!may_wait_[rule_of_[i]]) return false;
-    out.acting = {};
-    return waits(i, state);
-  });
+  if (waits_.empty()) return end;
+  out.acting = {};
+  return std::remove_if(enabled, end, [&](std::uint32_t i) { return waits(i, state); });
 }
 
 void RuleEngine::fire(std::uint32_t instance, void* state, Successors& out, Narration* narration) const {
@@ -513,7 +506,7 @@ RuleEngine::Wakes RuleEngine::take_claimed(void* state, Wakes woken, Successors&
       const std::uint8_t* const members = members_[*at].data();
       if (at != enabled && !rule.guard(state, members)) continue;
       if (!claim.where(state, members) || !lemmas_hold(state)) continue;
-      if (!may_wait_.empty() && may_wait_[claim.rule] && waits(*at, state)) continue;
+      if (waits(*at, state)) continue;
       fire(*at, state, out, narration);
       woken |= woken_by(*at);
     }

@@ -211,7 +211,6 @@ class RuleEngine {
   };
   std::vector<Claim> claims_;                           // what is taken at once
   std::vector<Claim> waits_;                            // what is left for later
-  std::vector<bool> may_wait_;                          // by rule; empty where none may
   std::vector<InvariantValue<ConcreteErased>> lemmas_;  // of the claims
   std::vector<Wakes> wakes_;                            // by rule; where there are none each wakes all
   Wakes all_woken_ = 0;                                 // what there is to wake

@@ -61,8 +61,8 @@ class RecordedMemories {
   std::map<Key, std::shared_ptr<const recorded::Description>> known_;
 };
 
-// The system with the threads of a program, and what is claimed of its memory, as trees, at the sizes that
-// build_program_model would give it.
+// The system with the threads of a program, and what is claimed to wait of its memory, as trees, at the sizes
+// that build_program_model would give it.
 template <class Info, template <class> class Claims>
 recorded::WholeDescription describe_program_system(std::shared_ptr<const Program> program,
                                                    const SystemOptions& options, const SystemEntry& entry) {
@@ -91,7 +91,9 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
       Claims<K>{of_memory.keep(system.memory())}.at_once(of_memory);
       AtOnceList<K, State> claims(system.kind());
       claims.part(of_memory, &State::memory);
-      recorded::read_claims(claims.values(), recorded::bound_state<K, State>, description.claims);
+      auto waiting = claims.values();
+      std::erase_if(waiting, [](const auto& claim) { return claim.why != WhyAtOnce::waits; });
+      recorded::read_claims(waiting, recorded::bound_state<K, State>, description.claims);
     }
     return description;
   });

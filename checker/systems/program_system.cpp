@@ -11,24 +11,27 @@ namespace lockstep {
 
 namespace {
 
-void leave_waiting(recorded::WholeDescription& whole) {
+recorded::WholeDescription with_waiting(recorded::WholeDescription whole) {
   for (const recorded::RecordedClaim& claim : whole.claims) {
-    if (claim.why != WhyAtOnce::waits) continue;
     for (recorded::RecordedRule& rule : whole.rules) {
       if (rule.name != claim.rule) continue;
       rule.guard = recorded::conjunction(rule.guard, recorded::negation(claim.where));
       rule.reads.insert(claim.reads.begin(), claim.reads.end());
     }
   }
+  return whole;
 }
 
 }  // namespace
 
-Derived derive_reductions(recorded::WholeDescription whole, std::vector<footprint::Place> places,
+Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed, const Reductions& wanted) {
-  if (wanted.at_once) leave_waiting(whole);
-  const auto footprints = std::make_shared<const footprint::Footprints>(whole, std::move(places));
+  const auto footprints_of = [&](const recorded::WholeDescription& described) {
+    return std::make_shared<const footprint::Footprints>(described, std::move(places));
+  };
+  const auto footprints =
+      wanted.at_once && !whole.claims.empty() ? footprints_of(with_waiting(whole)) : footprints_of(whole);
   Derived derived;
   const auto stubborn = std::make_shared<const footprint::StubbornSets>(
       footprints, fair, footprints->assertions(), std::vector{initial},

@@ -110,7 +110,7 @@ struct Derived {
 // Of a system with a program, as it was recorded, from its initial state of that many bytes. What the program
 // asserts is watched; invariants are not. `memory_observed`: whether somebody reads the final locations.
 // Where claims are rested on, of rules that wait where they may.
-Derived derive_reductions(recorded::WholeDescription whole, std::vector<footprint::Place> places,
+Derived derive_reductions(const recorded::WholeDescription& whole, std::vector<footprint::Place> places,
                           const std::vector<bool>& fair, const std::byte* initial, std::size_t bytes,
                           bool memory_observed, const Reductions& wanted);
 

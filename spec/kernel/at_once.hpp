@@ -15,7 +15,8 @@
 //
 // Where invariants are judged a claim is used as long as what it takes at once mends none, and what waits
 // breaks none: a state that breaks one may then be passed over for one that breaks it, too. That is proved as
-// well, but of a claim that says of itself that it `may_mend` some, which is left alone there.
+// well, but of a claim to be taken at once that says of itself that it `may_mend` some, which is left alone
+// there.
 //
 // The file X.claims.hpp beside X.hpp has, in the namespace of X,
 //   template <class K> struct Claims {
@@ -47,7 +48,7 @@ template <class Erased>
 struct AtOnceValue {
   std::string_view rule;
   WhyAtOnce why = WhyAtOnce::leads_ahead;
-  Mending mending = Mending::none;                // of the protocol's invariants; of one that waits, breaking
+  Mending mending = Mending::none;                // of the protocol's invariants
   std::vector<RuleParameter<Erased>> parameters;  // the rule's own
   ErasedGuard<Erased> where;
 };
@@ -71,9 +72,10 @@ class AtOnceList : public Keeper {
   void commutes(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
     add<Tags...>(rule, WhyAtOnce::commutes, std::move(where), mending);
   }
+  // Never of one that may break an invariant: everything else that is claimed rests on what waits.
   template <class... Tags, class Where>
-  void waits(std::string_view rule, Over<Tags...>, Where where, Mending mending = Mending::none) {
-    add<Tags...>(rule, WhyAtOnce::waits, std::move(where), mending);
+  void waits(std::string_view rule, Over<Tags...>, Where where) {
+    add<Tags...>(rule, WhyAtOnce::waits, std::move(where), Mending::none);
   }
   // The claims of a part of this state.
   template <class Part>
