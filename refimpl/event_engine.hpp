@@ -44,14 +44,11 @@ class EventEngine : public Simulator, private timed::Weigher {
   SimulationEnd run(const std::atomic<bool>* interrupted, std::uint64_t limit) override;
   [[nodiscard]] Statistics statistics() const override;
   [[nodiscard]] std::string waiting_threads() const override;
+  [[nodiscard]] std::vector<std::string> overlooked() override;
 
   [[nodiscard]] std::uint64_t firings() const { return firings_; }
   // Called after every firing, replacements included.
   std::function<void()> on_firing;
-
-  // Every enabled instance of a fair rule, found by evaluating all guards, that the engine does not know to
-  // be enabled. Empty unless the engine is wrong; for tests at small sizes.
-  [[nodiscard]] std::vector<std::string> overlooked();
 
  protected:
   using RuleOf = RuleValue<timed::Erased>;

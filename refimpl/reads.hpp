@@ -6,7 +6,8 @@
 // conjunction with a false operand nothing matters but that operand. Of the last row on the list it also says
 // which field it rests on, where that is one, and which value of that field would make a difference, where
 // that is one. A guard found false is looked at again when something that its value rests on has changed, and
-// never before.
+// never before. What rules' trees say of the fields that a guard may look at (checker/footprint) would not
+// do: thousands of instances look at the same fields, and each waits for one value of one of them.
 #pragma once
 
 #include <algorithm>

@@ -52,6 +52,9 @@ class Simulator {
   [[nodiscard]] virtual Lanes word(int location) const = 0;
   // The threads that wait, for messages about a run that is stuck.
   [[nodiscard]] virtual std::string waiting_threads() const = 0;
+  // Every enabled instance of a fair rule, found by evaluating all guards, that the simulator does not know
+  // to be enabled. Empty unless it is wrong; for tests at small sizes.
+  [[nodiscard]] virtual std::vector<std::string> overlooked() = 0;
 };
 
 // A system that can be simulated. Throws BadInput on options and machines that do not fit it or the workload.
