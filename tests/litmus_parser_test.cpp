@@ -184,7 +184,7 @@ TEST_CASE("an unknown dialect is an error that names the nearest one") {
   CHECK(message_of("HRG t\n") == "unknown dialect 'HRG'");
   CHECK(hint_of("HRG t\n") == "did you mean 'HRF'?");
   CHECK(hint_of("opencl t\n") == "did you mean 'OPENCL'?");
-  CHECK(hint_of("AArch64 t\n") == "one of: HRF, PTX, OPENCL, C, LAUNCHES, VULKAN");
+  CHECK(hint_of("MIPS t\n") == "one of: HRF, PTX, OPENCL, C, LAUNCHES, VULKAN, X86, X86_64, AArch64, RISCV");
 }
 
 TEST_CASE("a test needs a name on the line of its dialect") {

@@ -878,3 +878,27 @@ TEST_CASE("every check of every shipped model is pinned", "[models]") {
   CHECK(pinned == checks);
   CHECK(flagged == flags);
 }
+
+TEST_CASE("what only a circle of reads and dependent writes explains appears where no axiom is against it",
+          "[models]") {
+  const auto asked = [](const std::string& model, const std::string& question) {
+    const std::string test =
+        "C t\n{ }\n"
+        "P0 (atomic_int* x, atomic_int* y) {\n"
+        "  int r = atomic_load_explicit(x, memory_order_relaxed);\n"
+        "  atomic_store_explicit(y, r, memory_order_relaxed);\n}\n"
+        "P1 (atomic_int* x, atomic_int* y) {\n"
+        "  int r = atomic_load_explicit(y, memory_order_relaxed);\n"
+        "  atomic_store_explicit(x, r, memory_order_relaxed);\n}\n" +
+        question;
+    const ModelRun run = judge(parse_litmus(test, "t.litmus"), AxiomaticModel(model));
+    REQUIRE(run.status == RunStatus::complete);
+    return run.tally.positive > 0;
+  };
+  CHECK(asked("opencl", "exists (0:r=42 /\\ 1:r=42)"));
+  CHECK(asked("opencl", "filter (0:r=7)\nexists (x=7)"));
+  CHECK_FALSE(asked("opencl", "exists (0:r=42 /\\ 1:r=41)"));
+  for (const std::string model : {"sc", "tso", "rmo", "rc11"}) {
+    CHECK_FALSE(asked(model, "exists (0:r=42)"));
+  }
+}

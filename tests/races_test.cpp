@@ -996,3 +996,23 @@ TEST_CASE("the detector agrees with the definition on random programs") {
     CHECK(seen[what] >= 10);
   }
 }
+
+TEST_CASE("races between elements that registers name are found, and told of the access as it was written") {
+  const auto program = [](const std::string& element) {
+    return parse_litmus(
+               "HRF t\n{ x[2] = {0, 0}; y = " + element +
+                   "; }\n P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n ld r0, y | st x[1], 2 ;\n st x[r0], 1 | ;\n"
+                   "exists (true)\n",
+               "t.litmus")
+        .program;
+  };
+  const RaceReport apart = analyse_races(program("0"));
+  const RaceReport same = analyse_races(program("1"));
+  for (const RaceVerdict& verdict : apart.verdicts) CHECK(verdict.answer == RaceAnswer::race_free);
+  for (const RaceVerdict& verdict : same.verdicts) {
+    REQUIRE(verdict.answer == RaceAnswer::race);
+    const PerformedOperation& store =
+        verdict.race->first.thread == 0 ? verdict.race->first : verdict.race->second;
+    CHECK(store.instruction == 1);
+  }
+}

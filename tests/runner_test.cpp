@@ -128,6 +128,24 @@ class Folder {
 
 // ---- one test on one system -------------------------------------------------------------------------------
 
+TEST_CASE("a memory system accesses the element that a register names, and fails where there is none") {
+  const auto run_with = [](int last) {
+    const auto test = from_text(
+        "HRF elements\n{ x[3] = {0, 5, 7}; y = 0; }\n P0@wg 0,agent 0 ;\n ld r0, y ;\n"
+        " L: ld r1, x[r0] ;\n st x[r0], 9 ;\n add r0, r0, 1 ;\n blt r0, " +
+        std::to_string(last) +
+        ", L ;\n atom.relaxed.agent.add r2, x[r0], 1 ;\nexists (P0:r1 == 5 /\\ P0:r2 == 7 /\\"
+        " x[0] == 9 /\\ x[1] == 9 /\\ x[2] == 8)\n");
+    const SystemRun run = run_on(*test, "write-through");
+    return std::pair(run.status, tally(*test, run.outcomes));
+  };
+  const auto [status, outcomes] = run_with(2);
+  CHECK(status == RunStatus::complete);
+  CHECK(outcomes.positive == 1);
+  CHECK(outcomes.negative == 0);
+  CHECK(run_with(3).first == RunStatus::assertion);
+}
+
 TEST_CASE("SC reaches every interleaving's outcome and no other") {
   const auto test = from_text(R"(HRF sb
 { x = 0; y = 0; }

@@ -75,6 +75,38 @@ const std::vector<BaseName>& base_names() {
       {"CON", base_of(Tag::constant)},
       {"ALIAS", base_of(Tag::alias)},
       {"GEN", Base::generic},
+      {"X", base_of(Tag::exclusive)},
+      {"Q", base_of(Tag::acquire_pc)},
+      {"L", Base::releasing_writes},
+      {"Acq", Base::acquire},
+      {"Rel", Base::release},
+      {"AcqRel", Base::sc},
+      {"MFENCE", base_of(Tag::mfence)},
+      {"LFENCE", base_of(Tag::lfence)},
+      {"SFENCE", base_of(Tag::sfence)},
+      {"DMB.SY", base_of(Tag::dmb_sy)},
+      {"DMB.LD", base_of(Tag::dmb_ld)},
+      {"DMB.ST", base_of(Tag::dmb_st)},
+      {"DMB.ISH", base_of(Tag::dmb_ish)},
+      {"DMB.ISHLD", base_of(Tag::dmb_ishld)},
+      {"DMB.ISHST", base_of(Tag::dmb_ishst)},
+      {"DSB.SY", base_of(Tag::dsb_sy)},
+      {"DSB.LD", base_of(Tag::dsb_ld)},
+      {"DSB.ST", base_of(Tag::dsb_st)},
+      {"DSB.ISH", base_of(Tag::dsb_ish)},
+      {"DSB.ISHLD", base_of(Tag::dsb_ishld)},
+      {"DSB.ISHST", base_of(Tag::dsb_ishst)},
+      {"ISB", base_of(Tag::isb)},
+      {"Fence.r.r", base_of(Tag::fence_r_r)},
+      {"Fence.r.w", base_of(Tag::fence_r_w)},
+      {"Fence.r.rw", base_of(Tag::fence_r_rw)},
+      {"Fence.w.r", base_of(Tag::fence_w_r)},
+      {"Fence.w.w", base_of(Tag::fence_w_w)},
+      {"Fence.w.rw", base_of(Tag::fence_w_rw)},
+      {"Fence.rw.r", base_of(Tag::fence_rw_r)},
+      {"Fence.rw.w", base_of(Tag::fence_rw_w)},
+      {"Fence.rw.rw", base_of(Tag::fence_rw_rw)},
+      {"Fence.tso", base_of(Tag::fence_tso)},
       {"id", Base::identity},
       {"po", Base::po},
       {"rf", Base::rf},
@@ -118,17 +150,22 @@ bool is_name_of_others(std::string_view name) {
       "LK", "LS", "UL", "UF", "RU", "LF", "LKR", "LKW", "RLK", "FW", "ALLOC", "FREE", "SRCU", "SPINLOOP",
       "TERMINATION", "ASSUME", "ASSERT", "FAULT", "Exc_F", "T", "PTE", "PA", "VA", "TLBI", "INV", "IC", "DC",
       "SPEC", "crit", "rcu-rscs", "lk-rmw", "casdep", "inv-domain", "alloc", "ptr", "free", "sync-rcu",
-      // exclusives, orders and fences of CPUs, and of Linux
-      "X", "L", "Q", "EX", "STRONG", "NoRet", "Noreturn", "MFENCE", "SFENCE", "LFENCE", "SYNC", "LWSYNC",
-      "ISYNC", "EIEIO", "ISB", "DMB", "DSB", "DMB.SY", "DMB.LD", "DMB.ST", "DMB.ISH", "DMB.ISHLD",
-      "DMB.ISHST", "DSB.SY", "DSB.LD", "DSB.ST", "Fence.r.r", "Fence.r.w", "Fence.r.rw", "Fence.w.r",
-      "Fence.w.w", "Fence.w.rw", "Fence.rw.r", "Fence.rw.w", "Fence.rw.rw", "Fence.tso", "Fence.i", "AcqRel",
-      "Acq", "Rel", "Once", "Acquire", "Release", "Deref", "Mb", "Rmb", "Wmb", "Rcu-lock", "Rcu-unlock",
-      "Sync-rcu", "Srcu-lock", "Srcu-unlock", "Sync-srcu", "Before-atomic", "After-atomic", "After-spinlock",
-      "After-unlock-lock", "Marked", "Plain",
+      // orders and fences of other CPUs, and of Linux
+      "EX", "STRONG", "NoRet", "Noreturn", "SYNC", "LWSYNC", "ISYNC", "EIEIO", "DMB", "DSB", "DMB.OSH",
+      "DMB.OSHLD", "DMB.OSHST", "DMB.NSH", "DMB.NSHLD", "DMB.NSHST", "DSB.OSH", "DSB.OSHLD", "DSB.OSHST",
+      "DSB.NSH", "DSB.NSHLD", "DSB.NSHST", "Fence.i", "Sc", "Once", "Acquire", "Release", "Deref", "Mb",
+      "Rmb", "Wmb", "Rcu-lock", "Rcu-unlock", "Sync-rcu", "Srcu-lock", "Srcu-unlock", "Sync-srcu",
+      "Before-atomic", "After-atomic", "After-spinlock", "After-unlock-lock", "Marked", "Plain",
       // within an instruction
       "iico_data", "iico_ctrl", "iico_order", "idd", "ctrlDirect", "sm", "same-instance", "partial-po"};
   return names.count(name) != 0;
+}
+
+// What a model of a processor calls A, where the others say it of atomics.
+std::optional<Base> a_of_processor(std::string_view title) {
+  if (title.starts_with("AArch64") || title.starts_with("ARM")) return Base::acquiring_reads;
+  if (title.starts_with("X86")) return Base::rmws;
+  return std::nullopt;
 }
 
 // Titles by which a model asks for orders of writes that relate no more than its own checks want related.
@@ -301,6 +338,7 @@ class Compiler {
 
   Plan run() {
     for (const BaseName& base : base_names()) base_of_[base.name] = base.base;
+    if (const auto a = a_of_processor(source_.file->title)) base_of_["A"] = *a;
     for (const auto& [name, primitive] : primitives()) {
       Value v;
       v.kind = Value::Kind::primitive;

@@ -1,8 +1,8 @@
 // Runs each thread on its own, letting every read find every value that some write may have left.
 //
-// Those values are a least fixpoint: initial values, constants that the text stores, then whatever runs write
-// that read such values. A chain of reads-from edges visits a write at most once, so as many rounds as there
-// are writes are enough.
+// Those values are a least fixpoint: initial values, constants that the text stores and guesses of what comes
+// out of thin air, then whatever runs write that read such values. A chain of reads-from edges visits a write
+// at most once, so as many rounds as there are writes are enough.
 #include "checker/axiomatic/events.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ int memory_of(const Program& program, int location) {
 
 class Values {
  public:
-  explicit Values(const Program& program) : sets_(program.locations.size()) {
+  Values(const Program& program, const std::set<std::int32_t>& guesses) : sets_(program.locations.size()) {
     for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].insert(program.locations[i].initial_value);
     for (const Thread& thread : program.threads) {
       for (const Instruction& i : thread.code) {
@@ -56,6 +56,15 @@ class Values {
         if (i.opcode != Opcode::rmw) continue;
         if (i.rmw == RmwFunction::exchange && !i.a.is_register) seed(program, i, i.a.value);
         if (i.rmw == RmwFunction::compare_swap && !i.b.is_register) seed(program, i, i.b.value);
+      }
+    }
+    for (const Thread& thread : program.threads) {
+      for (const Instruction& i : thread.code) {
+        const bool depends = (i.opcode == Opcode::store && i.a.is_register) ||
+                             (i.opcode == Opcode::rmw && (i.a.is_register || i.b.is_register));
+        for (const std::int32_t guess : guesses) {
+          if (depends) seed(program, i, guess);
+        }
       }
     }
   }
@@ -111,6 +120,7 @@ class Runner {
   };
   struct State {
     int pc = 0;
+    int watched = -1;  // the event of the exclusive load that no exclusive store has followed
     std::vector<std::int32_t> registers;
     std::vector<Bits> taint;  // by register: the reads that its value depends on
     Bits ctrl = 0;
@@ -172,6 +182,10 @@ class Runner {
           read(s, at);
           return;
         case Opcode::store: {
+          if (has(at.tags, Tag::exclusive)) {
+            store_conditionally(s, at);
+            return;
+          }
           const int location = accessed(s, at);
           ProgramEvent& e = add(s, EventKind::write, at, value(s, at.a), taint(s, at.index), taint(s, at.a));
           locate(e, s, at);
@@ -259,6 +273,7 @@ class Runner {
         ProgramEvent& e = add(next, EventKind::read, at, v, taint(s, at.index), 0);
         locate(e, s, at);
         assign(next, at.destination, v, here);
+        if (has(at.tags, Tag::exclusive)) next.watched = static_cast<int>(s.events.size());
         ++next.pc;
         step(std::move(next));
         continue;
@@ -267,6 +282,29 @@ class Runner {
       if (!fails) modify(s, at, location, v);
       if (fails || (at.rmw == RmwFunction::compare_swap && at.spurious)) fail(s, at, v);
     }
+  }
+
+  // Succeeds, and writes 0 to its register, only where the load before it was of this location; fails, and
+  // writes 1, whenever it likes.
+  void store_conditionally(const State& s, const Instruction& at) {
+    const int location = accessed(s, at);
+    State failed = s;
+    failed.watched = -1;
+    assign(failed, at.destination, 1, 0);
+    ++failed.pc;
+    step(std::move(failed));
+    const auto load = static_cast<std::size_t>(s.watched);
+    if (s.watched < 0 || s.events[load].location != location) return;
+    State next = s;
+    next.watched = -1;
+    next.events[load].rmw = true;
+    ProgramEvent& w = add(next, EventKind::write, at, value(s, at.a), taint(s, at.index), taint(s, at.a));
+    locate(w, s, at);
+    w.rmw = true;
+    wrote(next, location, value(s, at.a));
+    assign(next, at.destination, 0, 0);
+    ++next.pc;
+    step(std::move(next));
   }
 
   void modify(const State& s, const Instruction& at, int location, std::int32_t v) {
@@ -388,8 +426,9 @@ class Runner {
 
 }  // namespace
 
-ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits) {
-  Values values(program);
+ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits,
+                     const std::set<std::int32_t>& guesses) {
+  Values values(program, guesses);
   ProgramEvents events;
   for (std::size_t round = 0;; ++round) {
     events = {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct ProgramEvent {
   Order order = Order::plain;
   Scope scope = Scope::system;
   Region region = Region::all;
-  std::uint32_t tags = 0;  // of its instruction (checker/support/tags.hpp)
+  std::uint64_t tags = 0;  // of its instruction (checker/support/tags.hpp)
   bool rmw = false;        // half of a read-modify-write that wrote
   bool arrives_only = false;
   std::int32_t barrier = 0;       // its number
@@ -92,7 +93,10 @@ struct ProgramEvents {
   std::vector<ThreadEvents> threads;
 };
 
-// Throws BadInput where a program is beyond the limits on runs, values or events.
-ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits = {});
+// Reads find initial values, what the text writes, and what follows from these. What is written may also
+// follow from itself, in a circle of reads and dependent writes, and then be any value: of these, `guesses`
+// are tried. Throws BadInput where a program is beyond the limits on runs, values or events.
+ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits = {},
+                     const std::set<std::int32_t>& guesses = {});
 
 }  // namespace lockstep

@@ -47,6 +47,10 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
     events.insert(events.end(), path->events.begin(), path->events.end());
   }
   partner.assign(events.size(), -1);
+  const auto awaits_its_write = [&](int event) {
+    const ProgramEvent& e = events[static_cast<std::size_t>(event)];
+    return e.kind == EventKind::read && e.rmw && partner[static_cast<std::size_t>(event)] < 0;
+  };
   round.assign(events.size(), -1);
   writes.resize(of.locations.size());
   for (auto& list : writes) list.clear();
@@ -54,8 +58,10 @@ void Execution::assemble(const Program& of, EventStyle how, const std::vector<co
     const ProgramEvent& e = events[static_cast<std::size_t>(i)];
     if (e.kind == EventKind::write) writes[static_cast<std::size_t>(e.location)].push_back(i);
     if (e.kind == EventKind::write && e.rmw) {
-      partner[static_cast<std::size_t>(i)] = i - 1;
-      partner[static_cast<std::size_t>(i) - 1] = i;
+      int read = i - 1;  // of a conditional store, some way in front of it
+      while (!awaits_its_write(read)) --read;
+      partner[static_cast<std::size_t>(i)] = read;
+      partner[static_cast<std::size_t>(read)] = i;
     }
   }
 }
@@ -272,6 +278,12 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
         return style == EventStyle::ptx && e.kind != EventKind::initial &&
                (e.tags & (proxies & ~bit(Tag::generic))) == 0;
       });
+    case Base::acquiring_reads:
+      return each([](const ProgramEvent& e, int) {
+        return reads(e.kind) && acquires(e.order) && !has(e.tags, Tag::acquire_pc);
+      });
+    case Base::releasing_writes:
+      return each([](const ProgramEvent& e, int) { return e.kind == EventKind::write && releases(e.order); });
     case Base::identity:
       return pairs([](int i, int j) { return i == j; });
     case Base::po:

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -27,6 +28,22 @@ EventStyle style_of(const LitmusTest& test) {
   if (test.dialect == "PTX") return EventStyle::ptx;
   if (test.dialect == "VULKAN") return EventStyle::vulkan;
   return test.dialect == "HRF" ? EventStyle::hrf : EventStyle::opencl;
+}
+
+void constants_of(const Formula& formula, std::set<std::int32_t>& out) {
+  for (const Formula& child : formula.children) constants_of(child, out);
+  if (formula.kind != Formula::Kind::compare) return;
+  for (const ConditionTerm* const term : {&formula.left, &formula.right}) {
+    if (term->kind == ConditionTerm::Kind::constant) out.insert(term->value);
+  }
+}
+
+// With the values that the question is about for those that come out of thin air.
+ProgramEvents events_of(const LitmusTest& test, const JudgeOptions& options) {
+  std::set<std::int32_t> asked;
+  constants_of(test.condition, asked);
+  constants_of(test.filter, asked);
+  return unroll(test.program, style_of(test), options.unroll, asked);
 }
 
 std::optional<cat::Plan> plan_for_all(const cat::Source& source) {
@@ -346,7 +363,7 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   Collector collector(test, run, limits);
   thread_local Searches searches;
   try {
-    const ProgramEvents events = unroll(test.program, style_of(test), options.unroll);
+    const ProgramEvents events = events_of(test, options);
     const bool memory = observes_memory(test);
     if (model.plan()) run.flags = flag_labels(*model.plan());
     search_all(test, model, events, searches,
@@ -512,7 +529,7 @@ std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const Axiomati
   if (has_waiting_atomics(test.program)) return find_candidate(with_loops(test), model, outcome, options);
   Limits limits(options);
   auto program = std::make_shared<const Program>(test.program);
-  auto events = std::make_shared<const ProgramEvents>(unroll(*program, style_of(test), options.unroll));
+  auto events = std::make_shared<const ProgramEvents>(events_of(test, options));
   std::unique_ptr<Candidate> best;
   std::size_t rank = std::numeric_limits<std::size_t>::max();
   Searches searches;

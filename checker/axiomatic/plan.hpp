@@ -44,9 +44,11 @@ enum class Base : std::uint8_t {
   exit,
   host,
   generic,
+  acquiring_reads,  // AArch64's A: any acquire but acquire_pc
+  releasing_writes,
   // what instructions say to models, in the order of Tag (checker/support/tags.hpp)
   first_tag,
-  last_tag = first_tag + 23,
+  last_tag = first_tag + 51,
   // relations
   identity,
   po,

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "checker/language/grammar.hpp"
+#include "checker/language/rows.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
 
@@ -81,7 +81,7 @@ struct Form {
   ArithmeticFunction arithmetic = ArithmeticFunction::add;
   Comparison comparison = Comparison::equal;
   bool swapped = false;  // a branch that is another's with its operands exchanged
-  std::uint32_t tags = 0;
+  Tags tags = 0;
 };
 
 constexpr Form arithmetic_form(std::string_view name, ArithmeticFunction function) {
@@ -173,8 +173,8 @@ constexpr std::array vulkan_scopes{
     VulkanScope{"dev", Scope::agent, Tag::in_dv}};
 
 // What else an instruction of Vulkan may say.
-constexpr std::uint32_t tags_of_vulkan(Opcode opcode) {
-  constexpr std::uint32_t ordering = storage_semantics | bit(Tag::semav) | bit(Tag::semvis);
+constexpr Tags tags_of_vulkan(Opcode opcode) {
+  constexpr Tags ordering = storage_semantics | bit(Tag::semav) | bit(Tag::semvis);
   if (opcode == Opcode::load) {
     return storage_classes | storage_semantics | bit(Tag::semvis) | bit(Tag::vis) | bit(Tag::nonpriv);
   }
@@ -275,7 +275,7 @@ struct Modifiers {
   bool arrives = false;
   bool syncs = false;
   bool names_cta = false;
-  std::uint32_t tags = 0;
+  Tags tags = 0;
   bool proxy = false;
   bool atomic = false;
   bool in_order = true;  // ORDER.SCOPE.OP.FAILURE.wait
@@ -283,20 +283,10 @@ struct Modifiers {
 
 // What is known of a thread besides its code until its last row has been read.
 struct ThreadNotes {
-  struct Label {
-    int target = 0;
-    SourcePlace place;
-  };
-  struct Jump {
-    std::size_t instruction = 0;
-    Word label;
-  };
   struct Use {
     std::size_t index = 0;  // of a register
     SourcePlace place;
   };
-  std::map<std::string_view, Label> labels;
-  std::vector<Jump> jumps;
   std::vector<Use> reads;
   std::vector<bool> assigned =
       std::vector<bool>(Capacity::registers, false);  // a destination, or initialised
@@ -304,14 +294,15 @@ struct ThreadNotes {
 
 // ---- The reader ----
 
-class ColumnReader : public TestReader {
+class ColumnReader final : public RowReader {
  public:
-  using TestReader::TestReader;
+  using RowReader::RowReader;
 
   // -- The row of threads --
 
   void begin_thread(const Word& word) {
     add_thread(word);
+    add_column();
     notes_.emplace_back();
     placed_.clear();
     thread_places_.push_back(word.place);
@@ -372,35 +363,13 @@ class ColumnReader : public TestReader {
 
   // -- The rows of instructions --
 
-  void begin_row() { cell_ = 0; }
-
-  void next_cell(const Word& bar) {
-    ++cell_;
-    if (cell_ < program().threads.size()) return;
-    const std::string threads = count_of(program().threads.size(), "thread");
-    source_.fail(bar.place, "this row has more cells than there are threads: " + threads);
-  }
-
-  void end_row(const Word& semicolon) {
-    const std::size_t threads = program().threads.size();
-    if (cell_ + 1 == threads) return;
-    source_.fail(
-        semicolon.place,
-        "this row has " + count_of(cell_ + 1, "cell") + ", and there are " + count_of(threads, "thread"),
-        "separate cells with '|'; a cell may be empty");
-  }
-
-  void label(const Word& word) {
+  void label(const Word& word) override {
     if (is_register_name(word.text))
       source_.fail(word.place, in_quotes(word.text) + " is a register, not a label");
-    const int target = static_cast<int>(thread().code.size());
-    const auto [known, added] = notes().labels.insert({word.text, {target, word.place}});
-    if (added) return;
-    source_.fail(word.place, "label " + in_quotes(word.text) + " is defined twice in " + thread().name,
-                 "first defined on line " + std::to_string(known->second.place.line));
+    add_label(word);
   }
 
-  void mnemonic(const Word& word) { written_ = {word, {}, {}}; }
+  void mnemonic(const Word& word) override { written_ = {word, {}, {}}; }
   void operand(const Word& word, Spelling spelling) { written_.operands.push_back({word, spelling, {}}); }
   void index(const Word& word) { written_.operands.back().index = word; }
   void separator(const Word& word) { written_.separators.push_back(word); }
@@ -424,7 +393,11 @@ class ColumnReader : public TestReader {
         set_barrier(form, modifiers, instruction);
       } else {
         const bool swaps = form.opcode == Opcode::rmw && instruction.rmw == RmwFunction::compare_swap;
-        set_operands(form, std::string(form.operands) + (swaps || instruction.waits ? "V" : ""), instruction);
+        const bool may_fail = form.opcode == Opcode::store && has(instruction.tags, Tag::exclusive);
+        set_operands(
+            form,
+            (may_fail ? "D" : "") + std::string(form.operands) + (swaps || instruction.waits ? "V" : ""),
+            instruction);
       }
     }
     if (form.swapped) std::swap(instruction.a, instruction.b);
@@ -434,15 +407,14 @@ class ColumnReader : public TestReader {
   void end_program() {
     for (std::size_t i = 0; i < notes_.size(); ++i) {
       if (is_strict()) check_registers(i);
-      set_targets(i);
     }
+    set_targets();
     resolve_claims([this](std::size_t thread, const Word& label) { return place_of(thread, label); });
     finish_program();
   }
 
  private:
-  Thread& thread() { return program().threads[cell_]; }
-  ThreadNotes& notes() { return notes_[cell_]; }
+  ThreadNotes& notes() { return notes_[cell()]; }
 
   // -- Threads --
 
@@ -582,7 +554,7 @@ class ColumnReader : public TestReader {
       modifiers.tags |= bit(known.tag);
       return;
     }
-    if (const std::uint32_t tag = tag_of(word.text); (tag & tags_of_vulkan(form.opcode)) != 0) {
+    if (const Tags tag = tag_of(word.text); (tag & tags_of_vulkan(form.opcode)) != 0) {
       if ((modifiers.tags & tag) != 0) source_.fail(word.place, "a second " + in_quotes(word.text));
       if ((tag & storage_classes) != 0 && (modifiers.tags & storage_classes) != 0) {
         source_.fail(word.place, "a second storage class: " + in_quotes(word.text));
@@ -684,7 +656,7 @@ class ColumnReader : public TestReader {
 
   // HRF has a word for whatever the other dialects say to models.
   bool read_tag(const Word& word, Modifiers& modifiers) const {
-    const std::uint32_t tag = is_strict() ? tag_of(word.text) : 0;
+    const Tags tag = is_strict() ? tag_of(word.text) : 0;
     if (tag == 0 || (tag & device_operations) != 0) return false;
     if ((modifiers.tags & tag) != 0) source_.fail(word.place, "a second " + in_quotes(word.text));
     modifiers.tags |= tag;
@@ -727,7 +699,7 @@ class ColumnReader : public TestReader {
   // After "fence.proxy": which one it is about.
   void read_proxy(const Word& word, Modifiers& modifiers) const {
     static const Names known{"alias", "generic", "surface", "texture", "constant"};
-    const std::uint32_t tag = tag_of(source_.one_of(word, "proxy", known));
+    const Tags tag = tag_of(source_.one_of(word, "proxy", known));
     if ((modifiers.tags & (proxies | bit(Tag::alias))) != 0) {
       source_.fail(word.place, "a second proxy: " + in_quotes(word.text), "a fence is about one");
     }
@@ -819,7 +791,8 @@ class ColumnReader : public TestReader {
       return;
     }
     const std::string name = in_quotes(written_.mnemonic.text);
-    const bool plain = (form.orders & bit(Order::plain)) != 0 || form.orders == 0;
+    const bool plain = (form.orders & bit(Order::plain)) != 0 || form.orders == 0 ||
+                       (modifiers.tags & processor_fences) != 0;
     if (!modifiers.order && modifiers.scope) {
       source_.fail(place, name + " has a scope and no order", "add an order: " + spelled(form, modifiers));
     }
@@ -967,12 +940,12 @@ class ColumnReader : public TestReader {
                                 (other.participants == 0 ? "no number" : std::to_string(other.participants));
       source_.fail(place, "threads that meet at a barrier disagree on how many take part", there);
     }
-    quorums_.push_back({cell_, instruction.a.value, instruction.b.value, place});
+    quorums_.push_back({cell(), instruction.a.value, instruction.b.value, place});
   }
 
   [[nodiscard]] std::size_t group_size() const {
     const std::vector<Thread>& threads = program().threads;
-    const Placement& mine = threads[cell_].placement;
+    const Placement& mine = threads[cell()].placement;
     return static_cast<std::size_t>(std::count_if(threads.begin(), threads.end(), [&](const Thread& other) {
       const Placement& p = other.placement;
       return !p.host && p.wg == mine.wg && p.agent == mine.agent;
@@ -1078,7 +1051,7 @@ class ColumnReader : public TestReader {
 
   // The location whose address a register of this thread holds from the beginning to the end.
   [[nodiscard]] const Word* address(const WrittenOperand& operand) const {
-    return address_in(cell_, operand.word.text);
+    return address_in(cell(), operand.word.text);
   }
 
   std::int16_t destination(const WrittenOperand& operand) {
@@ -1149,7 +1122,7 @@ class ColumnReader : public TestReader {
     if (operand.spelling != Spelling::name || is_register(operand)) {
       source_.fail(operand.word.place, "expected a label, found " + in_quotes(operand.word.text));
     }
-    notes().jumps.push_back({thread().code.size(), operand.word});
+    add_jump(operand.word);
   }
 
   // -- The end of the program --
@@ -1165,29 +1138,6 @@ class ColumnReader : public TestReader {
     }
   }
 
-  void set_targets(std::size_t index) {
-    const ThreadNotes& notes = notes_[index];
-    for (const ThreadNotes::Jump& jump : notes.jumps) {
-      const auto label = notes.labels.find(jump.label.text);
-      if (label == notes.labels.end()) fail_label(index, jump.label);
-      program().threads[index].code[jump.instruction].target = label->second.target;
-    }
-  }
-
-  [[nodiscard]] int place_of(std::size_t index, const Word& word) const {
-    const auto label = notes_[index].labels.find(word.text);
-    if (label == notes_[index].labels.end()) fail_label(index, word);
-    return label->second.target;
-  }
-
-  [[noreturn]] void fail_label(std::size_t index, const Word& word) const {
-    Names known;
-    for (const auto& [name, label] : notes_[index].labels) known.emplace_back(name);
-    const std::string& thread = program().threads[index].name;
-    source_.fail(word.place, "unknown label " + in_quotes(word.text) + " in " + thread,
-                 known.empty() ? thread + " has no labels" : suggestion(word.text, known));
-  }
-
   static constexpr std::int32_t barriers_of_a_site = 1 << 15;
 
   // The row of threads.
@@ -1198,7 +1148,6 @@ class ColumnReader : public TestReader {
   std::map<std::pair<int, int>, int> groups_;  // Vulkan's, by queue family and number
 
   // The rows of instructions.
-  std::size_t cell_ = 0;
   WrittenInstruction written_;
   std::vector<ThreadNotes> notes_;
   struct Quorum {
@@ -1230,9 +1179,6 @@ struct end_of_threads : semicolon {};
 struct thread_row : seq<must<thread>, star<ws, one<'|'>, ws, must<thread>>, ws, must<end_of_threads>> {};
 
 // The rows of instructions.
-struct label : identifier {};
-struct labelled : seq<at<identifier, ws, colon>, label, ws, colon> {};
-struct mnemonic : seq<identifier_first, star<sor<identifier_other, one<'.'>>>> {};
 struct number_operand : number {};
 struct name_operand : sor<identifier, seq<one<'%'>, identifier>> {};
 struct bracketed_operand_name : identifier {};
@@ -1242,15 +1188,9 @@ struct bracketed_operand
     : seq<open_bracket, ws, must<bracketed_operand_name>, ws, opt<index, ws>, must<close_bracket>> {};
 struct operand : sor<number_operand, bracketed_operand, seq<name_operand, opt<ws, index>>> {};
 struct separator : sor<one<','>, comparison_symbol> {};
-struct end_of_cell : at<one<'|', ';'>> {};
 struct operands : seq<operand, star<ws, separator, ws, must<operand>>> {};
-struct instruction : seq<mnemonic, ws, opt<operands>, ws, must<end_of_cell>> {};
-struct cell : seq<ws, opt<labelled, ws>, opt<instruction>> {};
-struct bar : one<'|'> {};
-struct begin_row : peg::success {};
-struct end_of_row : semicolon {};
-struct row : seq<begin_row, cell, star<ws, bar, cell>, ws, must<end_of_row>> {};
-struct rows : star<not_at<after_program>, sor<misspelled, row>, ws> {};
+struct instruction : seq<mnemonic, ws, opt<operands>> {};
+struct rows : star<not_at<after_program>, sor<misspelled, row<instruction>>, ws> {};
 
 struct end_of_rows : peg::success {};
 struct row_or_question : question {};
@@ -1266,8 +1206,6 @@ template <> inline constexpr Expectation expectation<grammar::thread>{"a thread"
 template <> inline constexpr Expectation expectation<grammar::placement>{"wg, agent, host, kernel or wave", "in PTX cta or gpu, in Vulkan sg, wg or qf"};
 template <> inline constexpr Expectation expectation<grammar::end_of_threads>{"',', '|' or ';' after a thread"};
 template <> inline constexpr Expectation expectation<grammar::operand>{"an operand"};
-template <> inline constexpr Expectation expectation<grammar::end_of_cell>{"',', '|' or ';' after an instruction"};
-template <> inline constexpr Expectation expectation<grammar::end_of_row>{"an instruction, '|' or ';'"};
 template <> inline constexpr Expectation expectation<grammar::row_or_question>{"a row, or exists, ~exists or forall with a condition"};
 
 template <> struct Action<grammar::thread_name> : Give<&ColumnReader::begin_thread> {};
@@ -1277,17 +1215,12 @@ template <> struct Action<grammar::placement> : Call<&ColumnReader::end_placemen
 template <> struct Action<grammar::thread> : Call<&ColumnReader::end_thread> {};
 template <> struct Action<grammar::thread_row> : Call<&ColumnReader::end_thread_row> {};
 
-template <> struct Action<grammar::begin_row> : Call<&ColumnReader::begin_row> {};
-template <> struct Action<grammar::bar> : Give<&ColumnReader::next_cell> {};
-template <> struct Action<grammar::end_of_row> : Give<&ColumnReader::end_row> {};
-template <> struct Action<grammar::label> : Give<&ColumnReader::label> {};
-template <> struct Action<grammar::mnemonic> : Give<&ColumnReader::mnemonic> {};
 template <> struct Action<grammar::number_operand> : Give<&ColumnReader::operand, Spelling::number> {};
 template <> struct Action<grammar::name_operand> : Give<&ColumnReader::operand, Spelling::name> {};
 template <> struct Action<grammar::bracketed_operand_name> : Give<&ColumnReader::operand, Spelling::bracketed> {};
 template <> struct Action<grammar::index_value> : Give<&ColumnReader::index> {};
 template <> struct Action<grammar::separator> : Give<&ColumnReader::separator> {};
-template <> struct Action<grammar::instruction> : Call<&ColumnReader::end_instruction> {};
+template <> struct Action<grammar::written<grammar::instruction>> : Call<&ColumnReader::end_instruction> {};
 template <> struct Action<grammar::end_of_rows> : Call<&ColumnReader::end_program> {};
 // clang-format on
 

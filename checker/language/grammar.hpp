@@ -109,6 +109,7 @@ struct when {
 using loose = when<&TestReader::is_loose>;
 using strict = when<&TestReader::is_strict>;
 using in_kernels = when<&TestReader::is_kernels>;
+using declares = when<&TestReader::may_be_declared>;
 using without_question = when<&TestReader::may_have_no_question>;
 using nameless = when<&TestReader::may_have_no_name>;
 using in_launches = when<&TestReader::is_launches>;
@@ -224,7 +225,7 @@ struct initial_macro : seq<at<identifier, ws, open_parenthesis>, identifier, ws,
                            must<initial_value>, ws, must<close_parenthesis>> {};
 struct initial_pointer : seq<loose, opt<one<'&'>>, ws, initial_address> {};
 struct initial : sor<initial_value, initial_list, seq<in_kernels, initial_macro>, initial_pointer> {};
-struct assigned : sor<seq<equals, ws, must<initial>>, in_kernels> {};
+struct assigned : sor<seq<equals, ws, must<initial>>, declares> {};
 struct begin_assignment : peg::success {};
 struct assignment : seq<begin_assignment, star<type>, reference, ws, must<assigned>> {};
 struct aliases_word : keyword<'a', 'l', 'i', 'a', 's', 'e', 's'> {};

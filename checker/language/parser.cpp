@@ -25,6 +25,10 @@ class DialectReader : public TestReader {
       dialect = Dialect::vulkan;
       return;
     }
+    if (word.text == "RISC-V") {
+      dialect = Dialect::riscv;
+      return;
+    }
     const std::string name = source_.one_of(word, "dialect", dialect_names());
     while (dialect_names()[static_cast<std::size_t>(dialect)] != name) {
       dialect = static_cast<Dialect>(static_cast<int>(dialect) + 1);
@@ -65,6 +69,7 @@ LitmusTest parse_litmus(std::string_view text, const std::string& file) {
   source.check();
   const Dialect dialect = litmus::dialect_of(source);
   if (dialect == Dialect::launches) return read_launches(source);
+  if (dialect >= Dialect::x86) return read_processors(source, dialect);
   const bool kernels = dialect == Dialect::opencl || dialect == Dialect::c;
   return kernels ? read_kernels(source, dialect) : read_columns(source, dialect);
 }

@@ -323,7 +323,8 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
              (instruction.waits ? ".wait " : " ") + destination + ", " + location +
              (instruction.waits ? ", " + a : "");
     case Opcode::store:
-      return "st" + print_modifiers(instruction) + print_tags(instruction.tags) + " " + location + ", " + a;
+      return "st" + print_modifiers(instruction) + print_tags(instruction.tags) + " " +
+             (destination.empty() ? "" : destination + ", ") + location + ", " + a;
     case Opcode::rmw:
       return print_rmw(instruction, destination, location, a, b);
     case Opcode::fence:

@@ -61,7 +61,7 @@ struct ExpectedProgress {
 
 struct LitmusTest {
   std::string file;     // as the user named it
-  std::string dialect;  // "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN"
+  std::string dialect;  // "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN", "X86", ...
   std::string name;
   std::string doc;
   Program program;

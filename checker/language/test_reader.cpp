@@ -74,7 +74,8 @@ void move_claims(Program& program, int thread) {
 }  // namespace
 
 const Names& dialect_names() {
-  static const Names names{"HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN"};
+  static const Names names{"HRF",    "PTX", "OPENCL", "C",       "LAUNCHES",
+                           "VULKAN", "X86", "X86_64", "AArch64", "RISCV"};
   return names;
 }
 
@@ -262,6 +263,11 @@ void TestReader::register_name(const Word& word) {
   reference_.name = word;
   if (word.text.starts_with('%')) reference_.name.text.remove_prefix(1);
   reference_.bracketed = word.text.starts_with('%');
+  if (!is_processor()) return;
+  reference_.name.text = register_of_processor(dialect_, reference_.name.text);
+  reference_.bracketed = true;
+  if (!reference_.name.text.empty()) return;
+  source_.fail(word.place, test_.dialect + " has no register " + in_quotes(word.text));
 }
 
 void TestReader::bracketed_name(const Word& word) {
@@ -454,7 +460,7 @@ std::optional<std::size_t> TestReader::find_location(std::string_view name) cons
 }
 
 std::size_t TestReader::location(const Word& word, bool bracketed) {
-  if (!bracketed && !is_kernels() && is_register_name(word.text)) {
+  if (!bracketed && !is_kernels() && !is_processor() && is_register_name(word.text)) {
     source_.fail(word.place, "expected a location, found register " + in_quotes(word.text),
                  "a register's initial value names its thread, as in P0:" + std::string(word.text) + " = 1");
   }
@@ -653,8 +659,8 @@ ConditionTerm TestReader::resolve_register() {
   const std::size_t index = thread_index(*reference_.thread);
   Thread& thread = program().threads[index];
   auto known = find_register(thread, reference_.name.text);
-  // PTX and Vulkan declare no registers, and one that no instruction names is 0.
-  if (!known && (is_ptx() || is_vulkan()) && is_register_name(reference_.name.text)) {
+  // PTX, Vulkan and processors declare no registers, and one that no instruction names is 0.
+  if (!known && (((is_ptx() || is_vulkan()) && is_register_name(reference_.name.text)) || is_processor())) {
     known = register_of(thread, reference_.name);
   }
   const std::pair<std::size_t, std::string> pointer{index, std::string(reference_.name.text)};
@@ -671,7 +677,7 @@ ConditionTerm TestReader::resolve_register() {
 
 ConditionTerm TestReader::resolve_location() const {
   const Word& word = reference_.name;
-  if (!is_kernels() && !reference_.bracketed && is_register_name(word.text)) {
+  if (!is_kernels() && !is_processor() && !reference_.bracketed && is_register_name(word.text)) {
     source_.fail(word.place, "register " + in_quotes(word.text) + " of which thread?",
                  "name it: P0:" + std::string(word.text));
   }

@@ -3,7 +3,8 @@
 //
 // A reader takes the words of a test in the order of the text. Each public function is called by one rule
 // of a grammar (grammar.hpp); the comments say which words it takes. What a dialect reads in between, its
-// threads and their code, is in columns.cpp and kernels.cpp; a sequence of launches in launches.cpp.
+// threads and their code, is in columns.cpp, processors.cpp and kernels.cpp; a sequence of launches in
+// launches.cpp.
 #pragma once
 
 #include <array>
@@ -22,10 +23,10 @@
 
 namespace lockstep::litmus {
 
-enum class Dialect : std::uint8_t { hrf, ptx, opencl, c, launches, vulkan };
+enum class Dialect : std::uint8_t { hrf, ptx, opencl, c, launches, vulkan, x86, x86_64, aarch64, riscv };
 enum class ClaimKind : std::uint8_t { section, meeting, final_value };
 
-// "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN".
+// "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN", "X86", "X86_64", "AArch64", "RISCV".
 const Names& dialect_names();
 
 constexpr int deepest_nesting = 200;
@@ -71,6 +72,9 @@ class TestReader {
   [[nodiscard]] bool is_kernels() const { return dialect_ == Dialect::opencl || dialect_ == Dialect::c; }
   [[nodiscard]] bool is_ptx() const { return dialect_ == Dialect::ptx; }
   [[nodiscard]] bool is_vulkan() const { return dialect_ == Dialect::vulkan; }
+  [[nodiscard]] bool is_processor() const { return dialect_ >= Dialect::x86; }
+  // What is initialised may be named with its type alone, and is 0.
+  [[nodiscard]] bool may_be_declared() const { return is_kernels() || is_processor(); }
   // A test of the public suites may have no name.
   [[nodiscard]] bool may_have_no_name() const { return is_vulkan(); }
 
@@ -277,8 +281,14 @@ class TestReader {
   [[nodiscard]] ConditionTerm constant_of(const LaunchTerm& term) const;
 };
 
-// The readers of columns (HRF, PTX, VULKAN), of kernels (OPENCL, C) and of launches.
+// What a processor's dialect calls a register, whichever of its names is given; empty where it has none of
+// that name.
+std::string_view register_of_processor(Dialect dialect, std::string_view name);
+
+// The readers of columns (HRF, PTX, VULKAN; X86, X86_64, AArch64, RISCV), of kernels (OPENCL, C) and of
+// launches.
 LitmusTest read_columns(const Source& source, Dialect dialect);
+LitmusTest read_processors(const Source& source, Dialect dialect);
 LitmusTest read_kernels(const Source& source, Dialect dialect);
 LitmusTest read_launches(const Source& source);
 

@@ -14,6 +14,7 @@
 
 #include "checker/explore/model_view.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/lower_addresses.hpp"
 
 namespace lockstep {
 
@@ -128,7 +129,8 @@ Subject with_client(Subject subject, const LitmusTest& test) {
     if (!subject.options.check_footprints) wanted.stubborn = wanted.dead = false;
     return subject;
   }
-  subject.program = std::make_shared<const Program>(test.program);
+  subject.program = std::make_shared<const Program>(
+      has_computed_addresses(test.program) ? without_computed_addresses(test.program) : test.program);
   subject.options.memory_observed = observes_memory(test);
   return subject;
 }

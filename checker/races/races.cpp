@@ -15,6 +15,7 @@
 #include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"
 #include "spec/memory/sc.hpp"
+#include "spec/program/lower_addresses.hpp"
 
 namespace lockstep {
 
@@ -346,8 +347,32 @@ bool RaceReport::inconclusive() const {
                      [](const RaceVerdict& v) { return v.answer == RaceAnswer::inconclusive; });
 }
 
+namespace {
+
+// What was found of the program with an access to each element, told of the one with computed addresses.
+RaceReport of_origins(RaceReport report, const lowering::Origins& origins) {
+  const auto tell = [&](PerformedOperation& operation) {
+    operation.instruction =
+        origins[static_cast<std::size_t>(operation.thread)][static_cast<std::size_t>(operation.instruction)];
+  };
+  for (RaceVerdict& verdict : report.verdicts) {
+    if (!verdict.race) continue;
+    tell(verdict.race->first);
+    tell(verdict.race->second);
+    for (PerformedOperation& operation : verdict.race->execution) tell(operation);
+  }
+  return report;
+}
+
+}  // namespace
+
 RaceReport analyse_races(const Program& program, const RaceOptions& options) {
   refuse_for_models(program);
+  if (has_computed_addresses(program)) {
+    lowering::Origins origins;
+    const Program lowered = without_computed_addresses(program, &origins);
+    return of_origins(analyse_races(lowered, options), origins);
+  }
   RaceReport report;
   report.reason = relaxed_atomic_of(program);
   report.judged = report.reason.empty();

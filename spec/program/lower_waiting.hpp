@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "spec/program/program.hpp"
+#include "spec/program/lowering.hpp"
 
 namespace lockstep {
 
@@ -36,74 +36,41 @@ inline std::int16_t fresh_register(Thread& thread) {
   return static_cast<std::int16_t>(thread.registers.size() - 1);
 }
 
-// Returns the new place of each old one, the end included.
-inline std::vector<int> lower(Thread& thread) {
-  std::vector<Instruction> code;
-  std::vector<int> now;
-  std::int16_t fresh = -1;
-  for (const Instruction& old : thread.code) {
-    now.push_back(static_cast<int>(code.size()));
-    code.push_back(old);
-    if (!old.waits) continue;
-    // What it reads goes where nobody looks until it is what was expected.
-    const bool own = old.destination >= 0 && !uses(old, old.destination);
-    if (!own && fresh < 0) fresh = fresh_register(thread);
-    Instruction& atomic = code.back();
-    atomic.waits = false;
-    atomic.destination = own ? old.destination : fresh;
-    if (old.opcode == Opcode::load) atomic.a = {};
-    if (old.opcode == Opcode::rmw && old.rmw != RmwFunction::compare_swap) atomic.b = {};
-    Instruction again;
-    again.opcode = Opcode::branch;
-    again.comparison = Comparison::not_equal;
-    again.a = {true, atomic.destination};
-    again.b = expected_value(old);
-    again.target = -2 - now.back();  // final already
-    again.place = old.place;
-    code.push_back(again);
-    if (own || old.destination < 0) continue;
-    Instruction hand_over;
-    hand_over.opcode = Opcode::move;
-    hand_over.destination = old.destination;
-    hand_over.a = {true, fresh};
-    hand_over.place = old.place;
-    code.push_back(hand_over);
-  }
-  now.push_back(static_cast<int>(code.size()));
-  for (Instruction& i : code) {
-    if (i.target >= 0) {
-      i.target = now[static_cast<std::size_t>(i.target)];
-    } else if (i.target < -1) {
-      i.target = -2 - i.target;
-    }
-  }
-  thread.code = std::move(code);
-  return now;
-}
-
 }  // namespace lowering
 
 // The same program, claims included. Registers keep their numbers; new ones come after them.
 inline Program without_waiting_atomics(Program program) {
-  std::vector<std::vector<int>> now;
-  now.reserve(program.threads.size());
-  for (Thread& thread : program.threads) now.push_back(lowering::lower(thread));
-  const auto move = [&](int thread, int& place) {
-    place = now[static_cast<std::size_t>(thread)][static_cast<std::size_t>(place)];
-  };
-  for (Section& section : program.sections) {
-    for (Stretch& stretch : section.stretches) {
-      move(stretch.thread, stretch.begin);
-      move(stretch.thread, stretch.end);
-    }
-  }
-  for (Rendezvous& meeting : program.meetings) {
-    for (Rendezvous::Participant& p : meeting.participants) {
-      move(p.thread, p.arrive);
-      move(p.thread, p.leave);
-    }
-  }
-  return program;
+  std::map<const Thread*, std::int16_t> fresh;  // of each thread that needs one
+  return lowering::rewritten(std::move(program),
+                             [&](Thread& thread, const Instruction& old, std::vector<Instruction>& code) {
+                               code.push_back(old);
+                               if (!old.waits) return;
+                               // What it reads goes where nobody looks until it is what was expected.
+                               const bool own = old.destination >= 0 && !lowering::uses(old, old.destination);
+                               if (!own && !fresh.contains(&thread))
+                                 fresh[&thread] = lowering::fresh_register(thread);
+                               Instruction& atomic = code.back();
+                               atomic.waits = false;
+                               atomic.destination = own ? old.destination : fresh[&thread];
+                               if (old.opcode == Opcode::load) atomic.a = {};
+                               if (old.opcode == Opcode::rmw && old.rmw != RmwFunction::compare_swap)
+                                 atomic.b = {};
+                               Instruction again;
+                               again.opcode = Opcode::branch;
+                               again.comparison = Comparison::not_equal;
+                               again.a = {true, atomic.destination};
+                               again.b = expected_value(old);
+                               again.target = lowering::written_place(code.size() - 1);
+                               again.place = old.place;
+                               code.push_back(again);
+                               if (own || old.destination < 0) return;
+                               Instruction hand_over;
+                               hand_over.opcode = Opcode::move;
+                               hand_over.destination = old.destination;
+                               hand_over.a = {true, fresh[&thread]};
+                               hand_over.place = old.place;
+                               code.push_back(hand_over);
+                             });
 }
 
 }  // namespace lockstep

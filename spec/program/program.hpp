@@ -114,14 +114,14 @@ struct Instruction {
   // A waiting atomic (Dutu et al., 2020, IV.D): a load or RMW that is done again until it has read the value
   // expected, which is `a` of a load or compare_swap, `b` of another RMW. In between its thread may wait.
   bool waits = false;
-  std::uint32_t tags = 0;         // what models alone look at, as bits (checker/support/tags.hpp)
+  std::uint64_t tags = 0;         // what models alone look at, as bits (checker/support/tags.hpp)
   std::int32_t location = -1;     // index into Program::locations, -1 where there is none
   std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
-  Operand a;                      // of a barrier: its number within the work-group
-  Operand b;                      // of a barrier: how many threads take part, 0: all of the work-group
-  Operand index;                  // of an access: this many locations behind `location`
-  SourcePlace place;
+  Operand a = {};                 // of a barrier: its number within the work-group
+  Operand b = {};                 // of a barrier: how many threads take part, 0: all of the work-group
+  Operand index = {};             // of an access: this many locations behind `location`
+  SourcePlace place = {};
 };
 
 // Where a thread runs. Work-groups are numbered within the whole program, not within their agent: two
