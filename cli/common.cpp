@@ -105,6 +105,7 @@ void catch_interrupts() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);  // `timeout` and batch systems
 }
 
 const std::atomic<bool>& interrupted() {

@@ -44,7 +44,7 @@ RaceModel model_named(const std::string& text);
 // The models that are decided by exploring all interleavings; every other name is a cat model's.
 std::optional<RaceModel> race_model_named(const std::string& text);
 
-// From now on Ctrl-C sets interrupted() once; a second one ends the process.
+// From now on Ctrl-C, or SIGTERM, sets interrupted() once; a second one ends the process.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();
 

@@ -45,14 +45,14 @@ class Command {
     return (folder_ / name).string();
   }
 
-  // Starts the command; with `interrupt_after` it gets a SIGINT then.
-  Result run(const std::vector<std::string>& arguments,
-             std::chrono::milliseconds interrupt_after = {}) const {
+  // Starts the command; with `interrupt_after` it gets a signal then.
+  Result run(const std::vector<std::string>& arguments, std::chrono::milliseconds interrupt_after = {},
+             int signal = SIGINT) const {
     const pid_t child = ::fork();
     if (child == 0) become(arguments);
     if (interrupt_after.count() > 0) {
       std::this_thread::sleep_for(interrupt_after);
-      ::kill(child, SIGINT);
+      ::kill(child, signal);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -328,11 +328,14 @@ TEST_CASE("a limit ends with status 3 and what was covered") {
   CHECK(lockstep.run({"check", "german", "--size", "node=8", "--memory", "0.01"}).status == 3);
 }
 
-TEST_CASE("Ctrl-C ends with status 130 and partial results") {
+TEST_CASE("Ctrl-C ends with status 130 and partial results, and so does SIGTERM") {
   const Command lockstep;
-  const Result check = lockstep.run({"check", "german", "--size", "node=8"}, std::chrono::milliseconds(400));
-  CHECK(check.status == 130);
-  CHECK_THAT(check.out, Catch::Contains("inconclusive: interrupted"));
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Result check =
+        lockstep.run({"check", "german", "--size", "node=8"}, std::chrono::milliseconds(400), signal);
+    CHECK(check.status == 130);
+    CHECK_THAT(check.out, Catch::Contains("inconclusive: interrupted"));
+  }
   // Also while Z3 is at work, in one thread or in several.
   using std::chrono::milliseconds;
   for (const char* const threads : {"1", "2"}) {
