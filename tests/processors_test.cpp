@@ -150,6 +150,7 @@ TEST_CASE("X86_64: operands come in AT&T's order, with the letter of their width
   CHECK(code(x86_64(" movq $1,(y) ; movl (%rbx),%eax ; mov %eax,%ecx ; addl $2,%ecx ; MFENCE ; sfence ;")) ==
         "st.relaxed.system y, 1\nld.relaxed.system %rax, x\nmov %rcx, %rax\nadd %rcx, %rcx, 2\n"
         "fence.sc.system.mfence\nfence.sfence");
+  CHECK(code(x86_64(" movl $1,x(%rip) ;")) == "st.relaxed.system x, 1");
   CHECK(code(x86_64(" lock xaddl %eax,(y) ; xchgq %rax,(%rbx) ; lock incl (y) ;")) ==
         "atom.sc.system.add %rax, y, %rax\natom.sc.system.exch %rax, x, %rax\nred.sc.system.add y, 1");
 }
@@ -289,6 +290,9 @@ TEST_CASE("processors: what is not understood is refused by name") {
   CHECK(error_of(x86(" MOV [x],[y] ;")).message == "one operand is in memory at most");
   CHECK(error_of(x86(" L0: ADD EAX,$1 ; JNE L0 ;")).message == "what 'JNE' goes by is not known");
   CHECK(error_of(x86_64(" movl $1,(%rdx) ;")).message == "'%rdx' holds no address");
+  CHECK(error_of(x86_64(" movl $1,(%foo) ;")).message == "there is no register '%foo'");
+  CHECK(error_of(x86_64(" movl $1,4(%rip) ;")).message == "there is no register '%rip'");
+  CHECK(error_of(aarch64(" ADD X5,X1,X6,LSR ;")).message == "unknown extension 'LSR'");
   CHECK(error_of(aarch64(" DMB OSH ;")).message == "unknown fence 'dmb osh'");
   CHECK(error_of(aarch64(" LDR W0 ;")).message == "'LDR' takes 2 operands, found 1");
   CHECK(error_of(aarch64(" LDR W0,[X1,W2,LSL] ;", "0:X1=x;")).message == "unknown extension 'LSL'");

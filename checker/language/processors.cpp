@@ -364,7 +364,6 @@ class ProcessorReader final : public RowReader {
   // "SXTW" says how wide the offset is; a shift would make another distance of it.
   void extension(const Word& word) const {
     static const Names known{"SXTW", "UXTW", "SXTX", "UXTX"};
-    if (!operands_.empty() && operands_.back().kind == WrittenOperand::Kind::name) return;
     std::string loud(word.text);
     std::transform(loud.begin(), loud.end(), loud.begin(), [](unsigned char c) { return std::toupper(c); });
     (void)source_.one_of({loud, word.place}, "extension", known);
@@ -637,6 +636,7 @@ class ProcessorReader final : public RowReader {
   // Where memory is accessed.
   void locate(const WrittenOperand& operand, Instruction& instruction) {
     const std::string_view name = register_named(operand);
+    if (name.empty() && operand.word.text.starts_with('%')) return locate_relative(operand, instruction);
     const bool through_register =
         !name.empty() && (operand.word.text.starts_with('%') || dialect_ != Dialect::x86_64);
     if (!through_register) return locate_by_name(operand, instruction);
@@ -662,6 +662,14 @@ class ProcessorReader final : public RowReader {
             .a = instruction.index,
             .b = offset});
     instruction.index = {true, sum};
+  }
+
+  // "x(%rip)"
+  void locate_relative(const WrittenOperand& operand, Instruction& instruction) {
+    if (operand.word.text != "%rip" || !operand.offset || to_int32(operand.offset->text)) {
+      source_.fail(operand.word.place, "there is no register " + in_quotes(operand.word.text));
+    }
+    instruction.location = static_cast<std::int32_t>(location(*operand.offset, true));
   }
 
   void locate_by_name(const WrittenOperand& operand, Instruction& instruction) {
@@ -820,6 +828,7 @@ class ProcessorReader final : public RowReader {
   }
 
   void perform_arithmetic(const Form& form) {
+    if (operands_.size() > 3) extension(operands_[3].word);
     Instruction instruction{.opcode = Opcode::arithmetic, .arithmetic = form.arithmetic};
     const bool adds = form.arithmetic == ArithmeticFunction::add;
     const Pointer* const left = pointer(operands_[1]);
