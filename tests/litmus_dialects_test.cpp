@@ -10,21 +10,11 @@
 #include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/registry.hpp"
+#include "tests/texts.hpp"
 
 using namespace lockstep;
 
-template <>
-struct Catch::StringMaker<SourcePlace> {
-  static std::string convert(const SourcePlace& place) {
-    return std::to_string(place.line) + ":" + std::to_string(place.column);
-  }
-};
-
 namespace {
-
-LitmusTest parse(const std::string& text) {
-  return parse_litmus(text, "t.litmus");
-}
 
 // Tests around the part that matters.
 std::string ptx(const std::string& rows, const std::string& threads = " P0@cta 0,gpu 0",
@@ -39,32 +29,6 @@ std::string opencl(const std::string& body,
 }
 std::string c(const std::string& body, const std::string& initial = "") {
   return "C t\n{ " + initial + " }\nP0 (atomic_int* x, int* y) {\n" + body + "\n}\nexists (true)\n";
-}
-
-// The first thread's code in HRF, one instruction a line.
-std::string code(const std::string& text) {
-  const Program program = parse(text).program;
-  std::string lines;
-  for (const Instruction& instruction : program.threads[0].code) {
-    lines += (lines.empty() ? "" : "\n") + print_instruction(instruction, program, 0);
-  }
-  return lines;
-}
-
-Diagnostic error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const BadInput& bad) {
-    return bad.diagnostic();
-  }
-  FAIL("accepted: " << text);
-  return {};
-}
-std::string message_of(const std::string& text) {
-  return error_of(text).message;
-}
-std::string hint_of(const std::string& text) {
-  return error_of(text).hint;
 }
 
 std::string quoted(const LitmusTest& test) {

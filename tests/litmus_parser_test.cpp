@@ -11,21 +11,11 @@
 
 #include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "tests/texts.hpp"
 
 using namespace lockstep;
 
-template <>
-struct Catch::StringMaker<SourcePlace> {
-  static std::string convert(const SourcePlace& place) {
-    return std::to_string(place.line) + ":" + std::to_string(place.column);
-  }
-};
-
 namespace {
-
-LitmusTest parse(const std::string& text) {
-  return parse_litmus(text, "t.litmus");
-}
 
 // A test around the part that matters.
 std::string around(const std::string& rows, const std::string& threads = " P0",
@@ -45,23 +35,6 @@ std::string with_condition(const std::string& condition, const std::string& befo
 
 std::string canonical(const std::string& condition) {
   return parse(with_condition(condition)).condition_text;
-}
-
-Diagnostic error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const BadInput& bad) {
-    return bad.diagnostic();
-  }
-  FAIL("accepted: " << text);
-  return {};
-}
-
-std::string message_of(const std::string& text) {
-  return error_of(text).message;
-}
-std::string hint_of(const std::string& text) {
-  return error_of(text).hint;
 }
 
 SourcePlace place_of(const std::string& text) {

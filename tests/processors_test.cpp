@@ -9,24 +9,12 @@
 #include "checker/language/test.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "tests/texts.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-LitmusTest parse(const std::string& text) {
-  return parse_litmus(text, "t.litmus");
-}
-
-// The first thread's code in HRF, one instruction a line.
-std::string code(const std::string& text) {
-  const Program program = parse(text).program;
-  std::string lines;
-  for (const Instruction& instruction : program.threads[0].code) {
-    lines += (lines.empty() ? "" : "\n") + print_instruction(instruction, program, 0);
-  }
-  return lines;
-}
 std::string one_thread(const std::string& dialect, const std::string& rows, const std::string& initial = "") {
   return dialect + " t\n{ " + initial + " }\n P0 ;\n" + rows + "\nexists (true)\n";
 }
@@ -41,16 +29,6 @@ std::string aarch64(const std::string& rows, const std::string& initial = "0:X1=
 }
 std::string riscv(const std::string& rows) {
   return one_thread("RISCV", rows, "0:x6=x; 0:x8=y;");
-}
-
-Diagnostic error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const BadInput& bad) {
-    return bad.diagnostic();
-  }
-  FAIL("accepted: " << text);
-  return {};
 }
 
 // A test of two threads or more: columns of instructions, one string each.
