@@ -272,6 +272,8 @@ TEST_CASE("processors: what is not understood is refused by name") {
   CHECK(error_of(x86_64(" movl $1,4(%rip) ;")).message == "there is no register '%rip'");
   CHECK(error_of(aarch64(" ADD X5,X1,X6,LSR ;")).message == "unknown extension 'LSR'");
   CHECK(error_of(aarch64(" DMB OSH ;")).message == "unknown fence 'dmb osh'");
+  CHECK(hint_of("X86 t\n{ }\n P0 ;\n nop ;\nexsts (0:EAX=1)\n") ==
+        "a question begins with exists, ~exists or forall");
   CHECK(error_of(aarch64(" LDR W0 ;")).message == "'LDR' takes 2 operands, found 1");
   CHECK(error_of(aarch64(" LDR W0,[X1,W2,LSL] ;", "0:X1=x;")).message == "unknown extension 'LSL'");
   CHECK(error_of(aarch64("", "0:r1=x;")).message == "AArch64 has no register 'r1'");

@@ -1009,7 +1009,7 @@ struct of_processors : seq<head, initial_state, ws, processors, ws, processor_ro
 template <> inline constexpr Expectation expectation<grammar::assembly::processor>{"a thread", "threads are named P0, P1, ... from left to right"};
 template <> inline constexpr Expectation expectation<grammar::assembly::end_of_processors>{"'|' or ';' after a thread"};
 template <> inline constexpr Expectation expectation<grammar::assembly::processor_operand>{"an operand"};
-template <> inline constexpr Expectation expectation<grammar::assembly::base_name>{"a register or a location"};
+template <> inline constexpr Expectation expectation<grammar::assembly::base_name>{"a register or a location", "a question begins with exists, ~exists or forall"};
 template <> inline constexpr Expectation expectation<grammar::assembly::offset_value>{"a register or a constant"};
 template <> inline constexpr Expectation expectation<grammar::assembly::extension>{"SXTW, UXTW, SXTX or UXTX"};
 template <> inline constexpr Expectation expectation<grammar::assembly::processor_row_or_question>{"a row, or exists, ~exists or forall with a condition"};
