@@ -137,6 +137,8 @@ TEST_CASE("PTX: a register may hold the address of a location") {
   CHECK(message_of(ptx(" st.weak y, r1 ;", " P0@cta 0,gpu 0", "P0:r1 = x;")) ==
         "'r1' holds an address, which is no value");
   CHECK(message_of(ptx(" ld.weak r0, [r1] ;")) == "expected a location, found 'r1'");
+  CHECK(message_of("PTX t\n{ P0:r1 = x; }\n P0@cta 0,gpu 0 ;\n ld.weak r0, [r1] ;\nexists (P0:r1 == 0)") ==
+        "'r1' holds an address, which no question can be about");
 }
 
 TEST_CASE("PTX: heads carry what they like, and questions may be bare or missing") {

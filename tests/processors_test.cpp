@@ -15,8 +15,9 @@ using namespace lockstep;
 
 namespace {
 
-std::string one_thread(const std::string& dialect, const std::string& rows, const std::string& initial = "") {
-  return dialect + " t\n{ " + initial + " }\n P0 ;\n" + rows + "\nexists (true)\n";
+std::string one_thread(const std::string& dialect, const std::string& rows, const std::string& initial = "",
+                       const std::string& exists = "true") {
+  return dialect + " t\n{ " + initial + " }\n P0 ;\n" + rows + "\nexists (" + exists + ")\n";
 }
 std::string x86(const std::string& rows) {
   return one_thread("X86", rows);
@@ -98,10 +99,10 @@ bool riscv_message(const Rows& between_writes, const Rows& between_reads) {
   return seen(model("riscv"), "RISCV", "0:x6=x; 0:x8=y; 1:x6=x; 1:x8=y;", {writer, reader},
               "1:x5=1 /\\ 1:x7=0");
 }
-bool riscv_buffers(const std::string& between) {
+bool riscv_buffers(const std::string& first, const std::string& second = "fence r,r") {
   return seen(model("riscv"), "RISCV", "0:x6=x; 0:x8=y; 1:x6=x; 1:x8=y;",
-              {{"li x5,1", "sw x5,0(x6)", between, "lw x7,0(x8)"},
-               {"li x5,1", "sw x5,0(x8)", between, "lw x7,0(x6)"}},
+              {{"li x5,1", "sw x5,0(x6)", first, second, "lw x7,0(x8)"},
+               {"li x5,1", "sw x5,0(x8)", first, second, "lw x7,0(x6)"}},
               "0:x7=0 /\\ 1:x7=0");
 }
 bool x86_buffers(const std::string& by, const std::string& store, const Rows& between) {
@@ -223,6 +224,7 @@ TEST_CASE("RISCV: fences order what they name", "[models]") {
   CHECK(riscv_buffers("fence.tso"));
   CHECK_FALSE(riscv_buffers("fence w,r"));
   CHECK_FALSE(riscv_buffers("fence"));
+  CHECK(riscv_buffers("fence rw,w", "fence r,rw"));
 }
 
 TEST_CASE("a conditional store fails where another wrote in between, and may fail always", "[models]") {
@@ -277,6 +279,10 @@ TEST_CASE("processors: what is not understood is refused by name") {
   CHECK(error_of(aarch64(" LDR W0 ;")).message == "'LDR' takes 2 operands, found 1");
   CHECK(error_of(aarch64(" LDR W0,[X1,W2,LSL] ;", "0:X1=x;")).message == "unknown extension 'LSL'");
   CHECK(error_of(aarch64("", "0:r1=x;")).message == "AArch64 has no register 'r1'");
+  CHECK(error_of(one_thread("AArch64", " LDR W0,[X1] ;", "0:X1=x;", "0:X1=0")).message ==
+        "'X1' holds an address, which no question can be about");
+  CHECK(error_of(one_thread("RISCV", " add x5,x6,x7 ;", "0:x6=x;", "0:x5=0")).message ==
+        "'x5' holds an address, which no question can be about");
   CHECK(error_of(riscv(" fence x,w ;")).message == "unknown fence 'fence x w'");
   CHECK(error_of(riscv(" beqz x5,NOWHERE ;")).message == "unknown label 'NOWHERE' in P0");
   CHECK(error_of(one_thread("RISCV", " nop ;", "0:x0=1;")).message == "this register is always 0");

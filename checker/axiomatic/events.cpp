@@ -52,19 +52,15 @@ class Values {
     for (std::size_t i = 0; i < sets_.size(); ++i) sets_[i].insert(program.locations[i].initial_value);
     for (const Thread& thread : program.threads) {
       for (const Instruction& i : thread.code) {
+        const bool depends = (i.opcode == Opcode::store && i.a.is_register) ||
+                             (i.opcode == Opcode::rmw && (i.a.is_register || i.b.is_register));
+        if (depends) {
+          for (const std::int32_t guess : guesses) seed(program, i, guess);
+        }
         if (i.opcode == Opcode::store && !i.a.is_register) seed(program, i, i.a.value);
         if (i.opcode != Opcode::rmw) continue;
         if (i.rmw == RmwFunction::exchange && !i.a.is_register) seed(program, i, i.a.value);
         if (i.rmw == RmwFunction::compare_swap && !i.b.is_register) seed(program, i, i.b.value);
-      }
-    }
-    for (const Thread& thread : program.threads) {
-      for (const Instruction& i : thread.code) {
-        const bool depends = (i.opcode == Opcode::store && i.a.is_register) ||
-                             (i.opcode == Opcode::rmw && (i.a.is_register || i.b.is_register));
-        for (const std::int32_t guess : guesses) {
-          if (depends) seed(program, i, guess);
-        }
       }
     }
   }

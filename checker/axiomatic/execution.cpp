@@ -165,6 +165,9 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
   const auto ordered = [&](Order order) {
     each([&](const ProgramEvent& e, int) { return e.kind != EventKind::initial && e.order == order; });
   };
+  const auto annotated = [&](Order order) {
+    each([&](const ProgramEvent& e, int) { return is_memory_event(e.kind) && e.order == order; });
+  };
   const auto tagged = [&](Tag tag) { each([&](const ProgramEvent& e, int) { return has(e.tags, tag); }); };
   const auto scoped = [&](Scope scope) {
     if (style == EventStyle::vulkan) {
@@ -284,6 +287,12 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       });
     case Base::releasing_writes:
       return each([](const ProgramEvent& e, int) { return e.kind == EventKind::write && releases(e.order); });
+    case Base::acquire_accesses:
+      return annotated(Order::acquire);
+    case Base::release_accesses:
+      return annotated(Order::release);
+    case Base::sc_accesses:
+      return annotated(Order::sc);
     case Base::identity:
       return pairs([](int i, int j) { return i == j; });
     case Base::po:

@@ -46,6 +46,9 @@ enum class Base : std::uint8_t {
   generic,
   acquiring_reads,  // AArch64's A: any acquire but acquire_pc
   releasing_writes,
+  acquire_accesses,  // RISC-V's annotations, which its fences don't carry
+  release_accesses,
+  sc_accesses,
   // what instructions say to models, in the order of Tag (checker/support/tags.hpp)
   first_tag,
   last_tag = first_tag + 51,

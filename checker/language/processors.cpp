@@ -31,6 +31,12 @@ std::string lower(std::string_view text) {
 using RegisterNames =
     std::map<std::string, std::string, std::less<>>;  // every name, and the one it is called by
 
+std::string upper(std::string_view text) {
+  std::string loud(text);
+  std::transform(loud.begin(), loud.end(), loud.begin(), [](unsigned char c) { return std::toupper(c); });
+  return loud;
+}
+
 RegisterNames registers_of_x86(bool wide) {
   RegisterNames names;
   const auto known_as = [&](const std::string& called, std::initializer_list<std::string> others) {
@@ -45,9 +51,7 @@ RegisterNames registers_of_x86(bool wide) {
   if (wide) return names;
   RegisterNames capital;
   for (const auto& [name, called] : names) {
-    std::string loud = called;
-    std::transform(loud.begin(), loud.end(), loud.begin(), [](unsigned char c) { return std::toupper(c); });
-    capital.emplace(name, loud);
+    capital.emplace(name, upper(called));
   }
   return capital;
 }
@@ -364,8 +368,7 @@ class ProcessorReader final : public RowReader {
   // "SXTW" says how wide the offset is; a shift would make another distance of it.
   void extension(const Word& word) const {
     static const Names known{"SXTW", "UXTW", "SXTX", "UXTX"};
-    std::string loud(word.text);
-    std::transform(loud.begin(), loud.end(), loud.begin(), [](unsigned char c) { return std::toupper(c); });
+    const std::string loud = upper(word.text);
     (void)source_.one_of({loud, word.place}, "extension", known);
   }
 
@@ -392,6 +395,9 @@ class ProcessorReader final : public RowReader {
     std::size_t location = 0;
     bool computed = false;  // the program's register of the same name holds its distance from there
   };
+  [[nodiscard]] bool holds_address(std::size_t thread, std::string_view name) const override {
+    return known_[thread].pointers.contains(name);
+  }
   struct Known {
     std::map<std::string, Pointer, std::less<>> pointers;    // by register
     std::map<std::string, SourcePlace, std::less<>> values;  // registers that were written or read as values

@@ -531,6 +531,10 @@ void TestReader::initialise_register(std::size_t index, const InitialRegister& i
   thread.initial_values[known] = initial.value;
 }
 
+bool TestReader::holds_address(std::size_t thread, std::string_view name) const {
+  return !is_kernels() && address_in(thread, name) != nullptr;
+}
+
 const Word* TestReader::address_in(std::size_t thread, std::string_view name) const {
   for (const auto& [which, address] : addresses_) {
     if (which.first == thread && which.second == name) return &address;
@@ -657,6 +661,11 @@ ConditionTerm TestReader::resolve() {
 
 ConditionTerm TestReader::resolve_register() {
   const std::size_t index = thread_index(*reference_.thread);
+  if (holds_address(index, reference_.name.text)) {
+    source_.fail(reference_.name.place,
+                 in_quotes(reference_.name.text) + " holds an address, which no question can be about",
+                 "ask for a location, or for a register that holds a value");
+  }
   Thread& thread = program().threads[index];
   auto known = find_register(thread, reference_.name.text);
   // PTX, Vulkan and processors declare no registers, and one that no instruction names is 0.

@@ -154,6 +154,8 @@ class TestReader {
   void no_condition();
 
  protected:
+  ~TestReader() = default;
+
   [[nodiscard]] Program& program() { return test_.program; }
   [[nodiscard]] const Program& program() const { return test_.program; }
 
@@ -185,6 +187,9 @@ class TestReader {
 
   // Registers with an initial value that is the address of a location, by thread and name.
   [[nodiscard]] const Word* address_in(std::size_t thread, std::string_view name) const;
+
+  // Whether a register holds an address, of which a program says no value. Kernels compare addresses.
+  [[nodiscard]] virtual bool holds_address(std::size_t thread, std::string_view name) const;
 
   // Parameters of kernels, by thread and name. A condition takes one for a register that holds its address.
   std::vector<std::pair<std::size_t, std::string>> pointers_;
