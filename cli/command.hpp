@@ -42,5 +42,7 @@ Command add_explain(CLI::App& lockstep);
 Command add_export(CLI::App& lockstep);
 Command add_crosscheck(CLI::App& lockstep);
 Command add_list(CLI::App& lockstep);
+Command add_doctor(CLI::App& lockstep);
+Command add_completion(CLI::App& lockstep);
 
 }  // namespace lockstep::cli

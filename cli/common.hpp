@@ -23,6 +23,10 @@ struct LimitOptions {
   [[nodiscard]] RunLimits limits() const;
 };
 
+// What `lockstep list` lists.
+inline const std::vector<std::string> listed_kinds{"systems", "variants", "faults",   "sizes",     "rules",
+                                                   "tests",   "models",   "programs", "schedulers"};
+
 // Of --no-reduce where every reduction may be had.
 inline constexpr const char* no_reduce_what = "Reductions to do without: moves, stubborn, dead, at-once";
 

@@ -134,10 +134,8 @@ std::string text_of(const Section& section) {
 
 // Sections for `lockstep list [KIND] [SYSTEM]`; either word may be left out.
 std::vector<Section> sections(const std::vector<std::string>& words, std::vector<std::string>& errors) {
-  const std::vector<std::string> kinds{"systems", "variants", "faults",   "sizes",     "rules",
-                                       "tests",   "models",   "programs", "schedulers"};
   const auto is_kind = [&](const std::string& word) {
-    return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
+    return std::find(listed_kinds.begin(), listed_kinds.end(), word) != listed_kinds.end();
   };
   std::string kind;
   const SystemEntry* system = nullptr;
@@ -147,7 +145,7 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
     } else if (system == nullptr) {
       const auto known = [&](const SystemEntry& entry) { return entry.name == word; };
       if (std::none_of(systems().begin(), systems().end(), known)) {
-        std::vector<std::string> all = kinds;
+        std::vector<std::string> all = listed_kinds;
         for (const SystemEntry& entry : systems()) all.emplace_back(entry.name);
         throw BadInput(fmt::format("'{}' is neither a system nor a kind of thing", word),
                        suggestion(word, all));

@@ -9,6 +9,7 @@
 #include "checker/axiomatic/graph.hpp"
 #include "checker/axiomatic/suite.hpp"
 #include "checker/litmus/faults.hpp"
+#include "checker/litmus/for_ci.hpp"
 #include "checker/litmus/report.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
@@ -48,6 +49,8 @@ struct LitmusOptions {
   bool check_reductions = false;
   std::string faults_of;
   std::string trace_folder;
+  std::string junit;
+  std::string sarif;
   bool all = false;
   bool json = false;
   bool summary_only = false;
@@ -168,6 +171,20 @@ std::string write_traces(const Report& report, const std::string& folder) {
   return text;
 }
 
+// Files for other people's CI.
+void write_for_ci(const LitmusOptions& options, const std::vector<JudgedTest>& judged,
+                  const std::vector<std::string>& unread) {
+  if (!options.junit.empty()) write_file(options.junit, junit_xml(judged, unread));
+  if (!options.sarif.empty()) write_file(options.sarif, sarif_json(judged, unread));
+}
+
+// What cannot be written is said before the run, not after it.
+void prepare_for_ci(const LitmusOptions& options) {
+  for (const std::string& file : {options.junit, options.sarif}) {
+    if (!file.empty()) write_file(file, "");
+  }
+}
+
 int run_tests(LitmusOptions options) {
   const SuiteFiles files = tests_of(options);
   if (!options.systems_asked && !options.paths.empty()) {
@@ -188,6 +205,7 @@ int run_tests(LitmusOptions options) {
   std::vector<SummaryTable> tables;
   RuleCoverage coverage;
   std::vector<nlohmann::json> reports;
+  std::vector<JudgedTest> judged;
   std::string findings;
   suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
   suite.on_report = [&](const TestReport& report) {
@@ -198,7 +216,9 @@ int run_tests(LitmusOptions options) {
     }
     tables.back().add(report);
     add_coverage(coverage, report);
-    for (const std::string& line : finding_lines(report)) findings += line + "\n";
+    const std::vector<std::string> lines = finding_lines(report);
+    for (const std::string& line : lines) findings += line + "\n";
+    judged.push_back(judged_test(report, lines));
     std::string traces;
     if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
     if (options.json) {
@@ -218,6 +238,7 @@ int run_tests(LitmusOptions options) {
   }
   totals.errors += files.errors.size();
   progress.erase();
+  write_for_ci(options, judged, files.errors);
 
   if (options.json) {
     print_now(suite_json(std::move(reports), errors, coverage, totals).dump(1) + "\n");
@@ -300,6 +321,7 @@ int run_under_models(const LitmusOptions& options) {
   for (const Subject& subject : suite.systems) columns.push_back(subject.name());
   SummaryTable table(columns);
   std::vector<nlohmann::json> reports;
+  std::vector<JudgedTest> judged;
   std::string findings;
   suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
   suite.on_report = [&](const ModelReport& report) {
@@ -309,7 +331,9 @@ int run_under_models(const LitmusOptions& options) {
       errors.push_back(error);
     }
     table.add(report.test->name, summary_cells(report));
-    for (const std::string& line : finding_lines(report)) findings += line + "\n";
+    const std::vector<std::string> lines = finding_lines(report);
+    for (const std::string& line : lines) findings += line + "\n";
+    judged.push_back(judged_test(report, lines));
     std::string written;
     if (!options.trace_folder.empty()) written += write_traces(report, options.trace_folder);
     if (!options.graph_folder.empty()) {
@@ -328,6 +352,7 @@ int run_under_models(const LitmusOptions& options) {
   SuiteTotals totals = run_model_suite(files.tests, suite);
   totals.errors += files.errors.size();
   progress.erase();
+  write_for_ci(options, judged, files.errors);
   if (options.json) {
     print_now(model_suite_json(std::move(reports), errors, totals).dump(1) + "\n");
   } else {
@@ -404,6 +429,13 @@ Command add_litmus(CLI::App& lockstep) {
       ->type_name("SYSTEM");
   app->add_option("--trace", options->trace_folder, "Write each counterexample to a file in this folder")
       ->type_name("FOLDER");
+  CLI::Option* const faults = app->get_option("--faults");
+  app->add_option("--junit", options->junit, "Also write the verdicts to this file, as JUnit's XML")
+      ->type_name("FILE")
+      ->excludes(faults);
+  app->add_option("--sarif", options->sarif, "Also write what is not as it should be, as SARIF 2.1.0")
+      ->type_name("FILE")
+      ->excludes(faults);
   app->add_flag("--summary-only", options->summary_only, "Only the table and what differs");
   app->add_flag("--coverage", options->coverage, "Name the rules that no test fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.litmus/1");
@@ -424,6 +456,7 @@ Command add_litmus(CLI::App& lockstep) {
       "2 bad input, 3 a limit was reached, 130 interrupted.");
   return {app, [options, on] {
             options->systems_asked = on->count() > 0;
+            prepare_for_ci(*options);
             if (!options->faults_of.empty()) return run_faults_of(*options);
             const bool axiomatic = std::any_of(options->against.begin(), options->against.end(),
                                                [](const auto& one) { return !race_model_named(one); });

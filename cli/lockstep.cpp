@@ -20,7 +20,9 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
           add_explain(lockstep),
           add_export(lockstep),
           add_crosscheck(lockstep),
-          add_list(lockstep)};
+          add_list(lockstep),
+          add_doctor(lockstep),
+          add_completion(lockstep)};
 }
 
 }  // namespace lockstep::cli

@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/registration.hpp"
 #include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "cli/completion.hpp"
 
 namespace {
 
@@ -69,6 +71,28 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
                  fmt::format("`./lockstep {}` builds it", command.app->get_name()));
 }
 
+// `lockstep complete WORDS...`, which shells ask: a line for each word that the last one may become.
+int complete(const CLI::App& lockstep, const std::vector<cli::Command>& commands, char** argv) {
+  std::vector<std::string> words;
+  for (char** word = argv + 2; *word != nullptr; ++word) words.emplace_back(*word);
+  std::vector<std::string> found;
+  if (words.size() < 2) {
+    const std::string begun = words.empty() ? std::string() : words.front();
+    found = begun.starts_with("-") ? option_names(lockstep) : command_names(commands);
+    std::erase_if(found, [&](const std::string& name) { return !name.starts_with(begun); });
+  } else {
+    const auto asked = std::find_if(commands.begin(), commands.end(), [&](const cli::Command& command) {
+      return command.app->get_name() == words.front();
+    });
+    if (asked == commands.end()) return 0;
+    if (!asked->run) go_on_as(*asked, argv);
+    words.erase(words.begin());
+    found = cli::completions(*asked->app, words);
+  }
+  for (const std::string& word : found) cli::print_now(word + "\n");
+  return 0;
+}
+
 int run(int argc, char** argv) {
   CLI::App lockstep{"Lockstep checks GPU memory-system protocols and the programs that run on them."};
   lockstep.name("lockstep");
@@ -84,11 +108,13 @@ int run(int argc, char** argv) {
       "Exit status: 0 all as expected, 1 a property fails or a verdict differs,\n"
       "2 bad input, 3 a limit was reached, 130 interrupted.");
   lockstep.require_subcommand(0, 1);
+  lockstep.set_version_flag("--version", fmt::format("lockstep {}", headers_version));
   const std::vector<cli::Command> commands = cli::add_commands(lockstep);
   if (argc < 2) {
     cli::print_error(lockstep.help());
     return bad_usage;
   }
+  if (std::string_view(argv[1]) == "complete") return complete(lockstep, commands, argv);
   // A mistyped command would otherwise be reported as an argument too many.
   const std::string first = argv[1];
   const std::vector<std::string> names = command_names(commands);
@@ -103,6 +129,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     const CLI::App& app = chosen(lockstep);
     cli::print_now(app.help(&app == &lockstep ? "" : "lockstep"));
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    cli::print_now(fmt::format("{}\n", version.what()));
     return 0;
   } catch (const CLI::ParseError& error) {
     throw explain(error, lockstep);

@@ -7,6 +7,9 @@
 #   lib/lockstep             archives, and the objects of the systems
 #   lib/cmake/Lockstep       the package
 #   share/lockstep           tests, models, machines (checker/support/home.hpp) and examples, as in the tree
+#   share                    manual pages and completion in shells (manual.cmake)
+#
+# A build that is not for this machine's processor alone (the preset `package`) makes a Debian package: cpack.
 include(CMakePackageConfigHelpers)
 
 set(parts options packages spec core ${LOCKSTEP_KINDS} proofs proved refimpl cli commands prove sim)
@@ -43,3 +46,29 @@ set(LOCKSTEP_CMAKE_DIR "${PROJECT_SOURCE_DIR}/cmake")
 set(LOCKSTEP_DATA_DIR "${PROJECT_SOURCE_DIR}")
 configure_file(cmake/LockstepConfig.cmake.in "${PROJECT_BINARY_DIR}/LockstepConfig.cmake" @ONLY)
 export(EXPORT LockstepTargets NAMESPACE Lockstep:: FILE "${PROJECT_BINARY_DIR}/LockstepTargets.cmake")
+
+find_program(HELP2MAN help2man)
+mark_as_advanced(HELP2MAN)
+install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" -D \"COMMAND=${PROJECT_BINARY_DIR}/bin/lockstep\"
+  -D VERSION=${PROJECT_VERSION} -D \"HELP2MAN=${HELP2MAN}\" -D \"INTO=${PROJECT_BINARY_DIR}/installed/share\"
+  -P \"${PROJECT_SOURCE_DIR}/cmake/manual.cmake\" COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY "${PROJECT_BINARY_DIR}/installed/share/" DESTINATION share)
+
+if(NOT LOCKSTEP_NATIVE)
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_CONTACT "The Lockstep developers")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "model checker, prover and simulator for GPU memory-system protocols")
+  set(CPACK_PACKAGE_DESCRIPTION "A protocol is written once, as guarded rules in a C++ header: it is explored \
+exhaustively, put to litmus tests, proved with Z3, exported to Rumur and SPIN, and simulated with time.")
+  # For systems of one's own.
+  string(JOIN ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ cmake ninja-build libfmt-dev nlohmann-json3-dev tao-pegtl-dev
+         libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
+  # Judges, and what draws.
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz")
+  include(CPack)
+endif()

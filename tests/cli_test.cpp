@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -14,6 +16,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "checker/support/registration.hpp"
 
 #ifdef LOCKSTEP_BINARY
 
@@ -97,7 +101,9 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
                                                     {"explain", "--help"},
                                                     {"export", "--help"},
                                                     {"crosscheck", "--help"},
-                                                    {"list", "--help"}}) {
+                                                    {"list", "--help"},
+                                                    {"doctor", "--help"},
+                                                    {"completion", "--help"}}) {
     const Result result = lockstep.run(arguments);
     CAPTURE(arguments.front());
     CHECK(result.status == 0);
@@ -271,6 +277,125 @@ TEST_CASE("litmus prints one JSON document") {
   CHECK(json.at("schema") == "lockstep.litmus/1");
   CHECK(json.at("tests").size() == 2);
   CHECK(json.at("totals").at("as_expected") == 2);
+}
+
+TEST_CASE("litmus writes what it found for other people's CI, and nothing unclear is green") {
+  const Command lockstep;
+  const std::string bad =
+      lockstep.add("bad.litmus", "HRF bad\n{ x = 0; }\n P0@wg 0,agent 0 ;\n lod r0, x ;\n");
+  const Result result =
+      lockstep.run({"litmus", "chain-wg-agent", "mp-agent", bad, "--on", "quick-release/split-fifo",
+                    "--junit", "j.xml", "--sarif", "s.json", "--summary-only"});
+  CHECK(result.status == 2);
+  boost::property_tree::ptree junit;
+  boost::property_tree::read_xml((lockstep.folder() / "j.xml").string(), junit);
+  const auto& suite = junit.get_child("testsuites.testsuite");
+  CHECK(suite.get<int>("<xmlattr>.tests") == 3);
+  CHECK(suite.get<int>("<xmlattr>.failures") == 1);
+  CHECK(suite.get<int>("<xmlattr>.errors") == 1);
+  std::vector<std::string> cases;
+  for (const auto& [element, one] : suite) {
+    if (element != "testcase") continue;
+    const std::string verdict = one.count("failure") != 0 ? " fails" : one.count("error") != 0 ? " errs" : "";
+    cases.push_back(one.get<std::string>("<xmlattr>.name") + verdict);
+  }
+  CHECK(cases ==
+        std::vector<std::string>{"chain-wg-agent fails", "mp-agent", "a file that cannot be read errs"});
+
+  const auto run = nlohmann::json::parse(std::ifstream(lockstep.folder() / "s.json")).at("runs").at(0);
+  REQUIRE(run.at("results").size() == 2);
+  CHECK(run.at("results").at(0).at("ruleId") == "violation");
+  CHECK_THAT(run.at("results").at(0).at("message").at("text").get<std::string>(),
+             Catch::Contains("chain-wg-agent") && Catch::Contains("violates hrf-indirect"));
+  const auto& place = run.at("results").at(1).at("locations").at(0).at("physicalLocation");
+  CHECK(place.at("artifactLocation").at("uri") == bad);
+  CHECK(place.at("region").at("startLine") == 4);
+
+  // A run that reached a limit is an error there, too.
+  (void)lockstep.run(
+      {"litmus", "iriw-agent", "--on", "halcone", "--timeout", "0.001", "--junit", "late.xml"});
+  boost::property_tree::ptree late;
+  boost::property_tree::read_xml((lockstep.folder() / "late.xml").string(), late);
+  CHECK(late.get<std::string>("testsuites.testsuite.testcase.error.<xmlattr>.type") == "inconclusive");
+
+  const Result nowhere = lockstep.run({"litmus", "mp-agent", "--junit", "none/j.xml"});
+  CHECK(nowhere.status == 2);
+  CHECK(nowhere.out.empty());
+  CHECK_THAT(nowhere.error, Catch::Contains("none/j.xml: error: cannot be written"));
+}
+
+TEST_CASE("litmus writes the verdicts of models for CI, too") {
+  const Command lockstep;
+  CHECK(lockstep.run({"litmus", "mp-agent", "--model", "sc,rmo", "--junit", "j.xml"}).status == 0);
+  boost::property_tree::ptree junit;
+  boost::property_tree::read_xml((lockstep.folder() / "j.xml").string(), junit);
+  CHECK(junit.get<int>("testsuites.testsuite.<xmlattr>.tests") == 1);
+  CHECK(junit.get<int>("testsuites.testsuite.<xmlattr>.failures") == 0);
+}
+
+TEST_CASE("shells are told what a word may become") {
+  const Command lockstep;
+  const auto words = [&](std::vector<std::string> line) {
+    line.insert(line.begin(), "complete");
+    const Result result = lockstep.run(line);
+    CHECK(result.status == 0);
+    return result.out;
+  };
+  CHECK(words({"che"}) == "check\n");
+  CHECK(words({"--v"}) == "--version\n");
+  CHECK(words({"chek", ""}).empty());
+  CHECK(words({"check", "quick-r"}) == "quick-release\n");
+  CHECK(words({"check", "quick-release/sp"}) == "quick-release/split-fifo\n");
+  CHECK(words({"check", "quick-release", "--fault", "early"}) == "early-acknowledgement\n");
+  CHECK(words({"litmus", "--on", "sc", "--fault", "early"}).empty());
+  CHECK(words({"litmus", "--on", "sc,write-t"}) == "sc,write-through\n");
+  CHECK(words({"litmus", "--on=sc,write-t"}) == "--on=sc,write-through\n");
+  CHECK(words({"litmus", "--on", "=", "write-t"}) == "write-through\n");
+  CHECK(words({"check", "halcone", "--size", "="}).find("timestamps=\n") != std::string::npos);
+  CHECK(words({"litmus", "mp-agent-ung"}) == "mp-agent-unguarded\n");
+  CHECK(words({"litmus", "mp-agent", "mp-agent-ung"}) == "mp-agent-unguarded\n");
+  CHECK(words({"litmus", "--model", "opencl,hrf-d"}) == "opencl,hrf-direct\n");
+  CHECK(words({"progress", "--scheduler", "lo"}) == "lobe\n");
+  CHECK(words({"litmus", "--timeout", ""}).empty());
+  CHECK(words({"litmus", "--summ"}) == "--summary-only\n");
+  CHECK(words({"replay", ""}).empty());
+  // Commands of another executable are asked there.
+  CHECK(words({"prove", "german", "--any"}) == "--any-size\n");
+  CHECK(words({"mutate", "german", "--by", "l"}) == "lemmas\n");
+}
+
+TEST_CASE("what shells read to complete is printed, and other shells are told so") {
+  const Command lockstep;
+  for (const std::string shell : {"bash", "zsh", "fish"})
+    CHECK_THAT(lockstep.run({"completion", shell}).out, Catch::Contains("lockstep complete "));
+  const Result other = lockstep.run({"completion", "fihs"});
+  CHECK(other.status == 2);
+  CHECK_THAT(other.error, Catch::Contains("there is no completion for 'fihs'") && Catch::Contains("'fish'"));
+}
+
+TEST_CASE("doctor names the tools that are here and the packages of those that are not") {
+  const Command lockstep;
+  const auto report = nlohmann::json::parse(lockstep.run({"doctor", "--json"}).out);
+  CHECK(report.at("schema") == "lockstep.doctor/1");
+  CHECK(report.at("data").at("litmus").is_string());
+  const auto& compiler = report.at("tools").at(2);
+  CHECK(compiler.at("name") == "cc");
+  CHECK_THAT(compiler.at("version").get<std::string>(), Catch::Matches("[0-9]+\\.[0-9].*"));
+
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);
+  const Result bare = lockstep.run({"doctor"});
+  ::setenv("PATH", path.c_str(), 1);
+  CHECK(bare.status == 0);
+  CHECK_THAT(bare.out,
+             Catch::Contains("rumur  missing") && Catch::Contains("apt-get install rumur spin gcc cvc5"));
+}
+
+TEST_CASE("the version is that of the headers") {
+  const Command lockstep;
+  const Result result = lockstep.run({"--version"});
+  CHECK(result.status == 0);
+  CHECK(result.out == std::string("lockstep ") + lockstep::headers_version + "\n");
 }
 
 TEST_CASE("an unreadable file is reported, the others run, and the status is 2") {

@@ -53,6 +53,10 @@ claim "an installed command finds its tests beside itself, wherever that is" 0 "
 says "Tests in elsewhere/prefix/share/lockstep/litmus"
 claim "... its models" 0 env LOCKSTEP_HOME="$work/nowhere" "$prefix/bin/lockstep" litmus mp-agent --model hrf-indirect
 claim "... and its machines" 0 "$prefix/bin/lockstep" sim message-passing --on sc --size pairs=1
+claim "shells complete the installed command" 0 bash -c \
+  "PATH=$prefix/bin:\$PATH; source $prefix/share/bash-completion/completions/lockstep
+   COMP_WORDS=(lockstep check ger); COMP_CWORD=2; _lockstep; echo \"\${COMPREPLY[@]}\""
+says "german"
 mkdir -p "$work/mine/litmus"
 cp "$(find "$source/litmus" -name 'mp-agent.litmus')" "$work/mine/litmus/"
 claim "LOCKSTEP_HOME comes first" 0 env LOCKSTEP_HOME="$work/mine" "$prefix/bin/lockstep" list tests
