@@ -35,7 +35,7 @@ ProofResult prove_system(const std::string& name, bool any_size, const std::vect
 }
 
 // Which lemma at write-through's port each fault breaks, with one agent, block and word.
-const std::map<std::string, std::string> port_seen_by{
+const std::map<std::string, std::string> write_through_seen_by{
     {"release-does-not-wait", "what a thread that has released is ordered behind is where its scope sees it"},
     {"early-acknowledgement", "what a thread that has released is ordered behind is where its scope sees it"},
     {"acquire-keeps-l1", "a fresh L1 holds no older copy, and fetches none"},
@@ -51,17 +51,49 @@ const std::map<std::string, std::string> port_seen_by{
     {"cpu-not-invalidated", "or in memory, if no link has a write"},
 };
 
-// The promise at a port with one agent, block and word: all of it, or with a fault the lemma that it breaks.
-ProofResult prove_port(const std::string& name, const std::string& fault = {}) {
-  SystemOptions system;
+// Likewise at quick-release's port; those that need a second agent, or a second word, are not among them.
+const std::map<std::string, std::string> quick_release_seen_by{
+    {"fill-ignores-write", "a fresh L1 holds no older copy, and fetches none"},
+    {"fill-overtaken", "an older fill on its way to an L1 that has been told is ahead of that"},
+    {"fill-survives-eviction", "a fresh L1 is brought no older copy"},
+    {"acquire-hits-l1",
+     "until the first race, a completed load or RMW returned the newest write at its point"},
+    {"flush-unacknowledged", "a flush is behind its late store, or still to be queued"},
+    {"atomic-overtakes-write", "what passes an L1 leaves nothing of its block there, nor to be put there"},
+    {"atomic-invalidates-nothing", "an L2 that has told its L1s is fresh, and one that is fresh tells them"},
+    {"host-release-does-not-wait", "what is published to the system is fresh in all caches, and in memory"},
+    {"early-acknowledgement", "who waits for invalidations waits for those that its scope lacks"},
+    {"invalidations-not-awaited", "who waits for invalidations waits for those that its scope lacks"},
+    {"entry-lost", "a thread that releases has its marker in one place"},
+    {"no-broadcast", "an L1 that has been told is fresh, or will be when that arrives"},
+    {"stale-own-copy", "the L1 of a late store shows nothing older"},
+    {"written-bit-forgotten", "the written bit of rL1 is set while wL1 is newer"},
+    {"cpu-not-invalidated", "memory holds the newest write if none is on its way"},
+    {"cpu-write-not-broadcast", "an L1 that has been told is fresh, or will be when that arrives"},
+    {"marker-overtakes", "a marker is behind what its thread is ordered behind"},
+    {"no-second-flush", "a flush is behind its late store, or still to be queued"},
+    {"l2-partial-hit-not-written", "what passes L1s is behind what its thread is ordered behind"},
+};
+
+bool refuted(const ProofResult& result, const std::string& lemma) {
+  return std::any_of(result.obligations.begin(), result.obligations.end(), [&](const Obligation& o) {
+    return o.status == ProofStatus::refuted && o.lemma == lemma;
+  });
+}
+
+// The promise at a port with one agent, block and word: all of it, or with a mistake the lemma that it
+// breaks.
+ProofResult prove_port(const std::string& name, SystemOptions system = {}, const std::string& lemma = {}) {
   system.sizes = {{"agent", 1}, {"block", 1}, {"word", 1}};
   ProveOptions options;
   options.from_scratch = true;
-  if (!fault.empty()) {
-    system.faults = {fault};
-    options.only = {port_seen_by.at(fault)};
-  }
+  if (!lemma.empty()) options.only = {lemma};
   return prove(*theorem_of(name, system), options);
+}
+bool fault_refutes(const std::string& name, const std::string& fault, const std::string& lemma) {
+  SystemOptions system;
+  system.faults = {fault};
+  return refuted(prove_port(name, system, lemma), lemma);
 }
 
 // Whether the explorer finds a run that breaks the promise at the port, on the machine that is so described.
@@ -73,12 +105,6 @@ bool promise_broken(const std::string& name, const SystemOptions& system, const 
     options.deadlocks = false;
     options.time_limit = std::chrono::minutes(3);
     return explore(*machine.model, options).verdict == Verdict::invariant;
-  });
-}
-
-bool refuted(const ProofResult& result, const std::string& lemma) {
-  return std::any_of(result.obligations.begin(), result.obligations.end(), [&](const Obligation& o) {
-    return o.status == ProofStatus::refuted && o.lemma == lemma;
   });
 }
 
@@ -538,14 +564,14 @@ TEST_CASE("every fault of write-through breaks the proof of what its port promis
   for (const Fault& fault : write_through::faults) {
     const std::string name(fault.name);
     INFO(name);
-    REQUIRE(port_seen_by.contains(name));
-    CHECK(refuted(prove_port("write-through", name), port_seen_by.at(name)));
+    REQUIRE(write_through_seen_by.contains(name));
+    CHECK(fault_refutes("write-through", name, write_through_seen_by.at(name)));
   }
 }
 
 TEST_CASE("at write-through's port a release that does not wait is noticed") {
   const std::string fault = "release-does-not-wait";
-  CHECK(refuted(prove_port("write-through", fault), port_seen_by.at(fault)));
+  CHECK(fault_refutes("write-through", fault, write_through_seen_by.at(fault)));
 }
 
 TEST_CASE(
@@ -557,6 +583,26 @@ TEST_CASE(
   SystemOptions overtaking;
   overtaking.faults = {"atomic-overtakes-write"};
   CHECK(promise_broken("quick-release", overtaking, "(one CU), the promise alone"));
+}
+
+TEST_CASE("the promise at quick-release's port is proved at one small size", "[.][nightly]") {
+  CHECK(prove_port("quick-release").proved());
+}
+
+TEST_CASE("a fault of quick-release breaks the proof of what its port promises", "[.][nightly]") {
+  for (const auto& [fault, lemma] : quick_release_seen_by) {
+    INFO(fault);
+    CHECK(fault_refutes("quick-release", fault, lemma));
+  }
+}
+
+TEST_CASE("at quick-release's port a marker that overtakes is noticed, and S-FIFOs split by wavefront are") {
+  const std::string fault = "marker-overtakes";
+  const std::string lemma = quick_release_seen_by.at(fault);
+  CHECK(fault_refutes("quick-release", fault, lemma));
+  SystemOptions split;
+  split.variant = "split-fifo";
+  CHECK(refuted(prove_port("quick-release", split, lemma), lemma));
 }
 
 TEST_CASE("quick-release's promise is stated for one message a link") {
