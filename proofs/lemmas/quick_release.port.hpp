@@ -118,6 +118,17 @@ struct Points {
     return (late.way == Way::wl1 && at1) || (late.way == Way::wl2 && at2) || (late.way == Way::wl3 && at3);
   }
 
+  // Its word waits or travels where it is said to be.
+  template <class Late>
+  [[nodiscard]] Bool is_there(const Late& late, const MemoryState& m, const ThreadIx& t) const {
+    const auto at = [&](Way way, const Bool& there) { return late.way != way || there; };
+    const Cu c = w().cu(t);
+    const Agent a = w().agent(t);
+    return at(Way::none, Bool(false)) && at(Way::wl1, dirty(m.wl1(c, late.block), late)) &&
+           at(Way::link1, carries(m.link1(c), late)) && at(Way::wl2, dirty(m.wl2(a, late.block), late)) &&
+           at(Way::link2, carries(m.link2(a), late)) && at(Way::wl3, dirty(m.wl3(late.block), late));
+  }
+
  private:
   [[nodiscard]] W w() const { return W{open}; }
   [[nodiscard]] const K& k() const { return open.kind(); }

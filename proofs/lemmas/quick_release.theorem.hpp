@@ -117,14 +117,10 @@ struct TheoremLemmas : PlaceLemmas<System> {
   void late_stores(V& v) const {
     each_thread(v, "a late store is on its way", [this](const State& s, const M& m, const ThreadIx& t) {
       const auto& it = late(s, t);
-      const auto at = [&](Way way, const Bool& there) { return it.way != way || there; };
+      const Bool near = it.way == Way::wl1 || it.way == Way::link1;
       return !it.pending ||
-             (!w().host(t) && it.way != Way::none && !within_work_group(it.scope) &&
-              (it.scope == Scope::system || it.way == Way::wl1 || it.way == Way::link1) &&
-              (!is_late(s, t) ||
-               (at(Way::wl1, W::waits1(m, w().cu(t))) && at(Way::link1, W::carries(m.link1(w().cu(t)))) &&
-                at(Way::wl2, W::waits2(m, w().agent(t))) &&
-                at(Way::link2, W::carries(m.link2(w().agent(t)))) && at(Way::wl3, W::waits3(m)))));
+             (!w().host(t) && !within_work_group(it.scope) && (it.scope == Scope::system || near) &&
+              Points<Open>{system.system()}.is_there(it, m, t));
     });
     each_thread(v, "what is not late is not remembered", [](const State& s, const M&, const ThreadIx& t) {
       const auto& it = late(s, t);
@@ -363,7 +359,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
                          (!performed().none1(m, g) || ends));
                });
     v.invariant(
-        "a performed write in wL3 is of the newest one's agent, and is it if none is nearer",
+        "no CPU writes after a performed write in wL3, which is the newest if none is nearer",
         [this](const State& s) {
           const M& m = s.system.memory;
           const auto& g = port(s);
