@@ -113,11 +113,7 @@ Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const
                               options, progress);
     explored.text += one.text;
     explored.holds = one.holds;
-    if (machines.size() == 1) {
-      explored.json = std::move(one.json);
-    } else {
-      explored.json.push_back(std::move(one.json));
-    }
+    explored.json.push_back(std::move(one.json));
   }
   return explored;
 }

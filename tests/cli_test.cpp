@@ -445,6 +445,16 @@ TEST_CASE("check prints one JSON document, and says on stderr where the trace is
   CHECK_THAT(result.error, Catch::Contains("t.json"));
 }
 
+TEST_CASE("prove tells of every machine that was explored, in a list") {
+  const Command lockstep;
+  const Result result = lockstep.run({"prove", "german", "--size", "node=2", "--explore", "5", "--json"});
+  CHECK(result.status == 0);
+  const nlohmann::json explored = nlohmann::json::parse(result.out).at("explored");
+  REQUIRE(explored.is_array());
+  REQUIRE(explored.size() == 1);
+  CHECK(explored.at(0).at("complete") == true);
+}
+
 TEST_CASE("a limit ends with status 3 and what was covered") {
   const Command lockstep;
   const Result result = lockstep.run({"check", "german", "--size", "node=8", "--timeout", "0.2"});
