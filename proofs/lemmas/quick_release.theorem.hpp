@@ -135,7 +135,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
                   const Bool to_come = m.stage(t) == Stage::stored && asks;
                   const Bool flushes = m.flushing(t) && travels(m, t, EntryKind::flush, UpKind::flush) &&
                                        (it.scope == Scope::system) == s.ghost.wide(t);
-                  return !it.pending || ((to_come || flushes) && (!is_late(s, t) || drives(s, m, t)));
+                  return !it.pending || ((to_come || flushes) && drives(s, m, t));
                 });
     each_thread(
         v, "a late store that nothing covers is what its place holds",
@@ -155,20 +155,21 @@ struct TheoremLemmas : PlaceLemmas<System> {
   }
   // Wherever the flush has come to, the late store is ahead of it.
   [[nodiscard]] Bool drives(const State& s, const M& m, const ThreadIx& t) const {
-    const auto& way = late(s, t).way;
+    const auto& it = late(s, t);
     const Agent a = w().agent(t);
     const auto& fifo1 = m.fifo1(w().queue(t));
-    const Bool beyond1 = way != Way::wl1;
-    const Bool beyond2 = beyond1 && way != Way::link1;
-    const Bool beyond3 = beyond2 && way != Way::wl2;
-    return (!W::holds(fifo1, EntryKind::flush, t) || beyond1 ||
-            W::behind_entry(fifo1, EntryKind::flush, t)) &&
+    const auto behind = [&](const auto& fifo) {
+      return W::behind(fifo, EntryKind::flush, t,
+                       [&](const auto& e) { return e.kind == EntryKind::write && e.block == it.block; });
+    };
+    const Bool beyond1 = it.way != Way::wl1;
+    const Bool beyond2 = beyond1 && it.way != Way::link1;
+    const Bool beyond3 = beyond2 && it.way != Way::wl2;
+    return (!W::holds(fifo1, EntryKind::flush, t) || beyond1 || behind(fifo1)) &&
            (!W::holds(m.link1(w().cu(t)), UpKind::flush, t) || beyond2) &&
-           (!W::holds(m.fifo2(a), EntryKind::flush, t) ||
-            (beyond2 && (beyond3 || W::behind_entry(m.fifo2(a), EntryKind::flush, t)))) &&
-           (!W::holds(m.link2(a), UpKind::flush, t) || way == Way::wl3) &&
-           (!W::holds(m.fifo3, EntryKind::flush, t) ||
-            (way == Way::wl3 && W::behind_entry(m.fifo3, EntryKind::flush, t)));
+           (!W::holds(m.fifo2(a), EntryKind::flush, t) || (beyond2 && (beyond3 || behind(m.fifo2(a))))) &&
+           (!W::holds(m.link2(a), UpKind::flush, t) || it.way == Way::wl3) &&
+           (!W::holds(m.fifo3, EntryKind::flush, t) || (it.way == Way::wl3 && behind(m.fifo3)));
   }
 
   // ---- accesses that pass caches, and what they leave there
@@ -298,9 +299,9 @@ struct TheoremLemmas : PlaceLemmas<System> {
           return !under_way || (!performed().in1(m, g, c) &&
                                 (!on2 || (performed().none1(m, g) && !performed().in2(m, g, a))) &&
                                 unpublished && own_copies && k().forall(threads, [&](const ThreadIx& u) {
-                                  return u == t || g.unordered(u) ||
-                                         (on2 && (W::holds(m.link1(c), UpKind::read, u) ||
-                                                  W::holds(m.link1(c), UpKind::atomic, u)));
+                                  const Bool waits = on2 && W::holds(m.link1(c), UpKind::read, u) &&
+                                                     Port::at_word(m.port(u).request);
+                                  return !late(s, u).knows && (u == t || g.unordered(u) || waits);
                                 }));
         });
   }
@@ -445,7 +446,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
                  const auto& copy = m.rl2(a, W::block());
                  return port(s).raced || !s.ghost.fresh2(a) ||
                         ((!readable(copy) || is_current(s, data(copy))) && performed().none1(m, port(s)) &&
-                         (performed().at2(m, port(s), a) || finds3(s, m)));
+                         none2_but(s, m, a) && (performed().at2(m, port(s), a) || finds3(s, m)));
                });
     each_thread_unraced(
         v, "a fresh L2 is brought no older copy", [this](const State& s, const M& m, const ThreadIx& t) {
@@ -607,12 +608,11 @@ struct TheoremLemmas : PlaceLemmas<System> {
     const Agent home = w().agent(t);
     return k().forall(agents, [&](const Agent& a) {
       const Bool awaited = m.awaited2(t, a, W::block());
-      return (a != home && !wide) ||
-             ((s.ghost.fresh2(a) || (wide && awaited)) && !performed().in2(m, port(s), a) &&
-              k().forall(cus, [&](const Cu& c) {
-                return w().agent_of(c) != a || awaited ||
-                       (s.ghost.told(a) && (s.ghost.fresh1(c) || m.awaited1(t, c, W::block())));
-              }));
+      const Bool told = s.ghost.told(a) && k().forall(cus, [&](const Cu& c) {
+        return w().agent_of(c) != a || s.ghost.fresh1(c) || m.awaited1(t, c, W::block());
+      });
+      return (a != home && !wide) || ((s.ghost.fresh2(a) || (wide && awaited)) &&
+                                      !performed().in2(m, port(s), a) && (awaited || told));
     }) && (!wide || performed().in_reach(m, port(s)));
   }
 
@@ -710,7 +710,8 @@ struct TheoremLemmas : PlaceLemmas<System> {
                  (k().forall(cus, [&](const Cu& c) { return c == w().cu(t) || !performed().at1(m, g, c); }) &&
                   none2_but(s, m, w().agent(t)) && k().forall(threads, [&](const ThreadIx& u) {
                     return u == t || !is_late(s, u) ||
-                           (stage == ReadStage::to_directory && late(s, u).scope == Scope::agent);
+                           (stage == ReadStage::to_directory && late(s, u).scope == Scope::agent &&
+                            w().agent(u) == w().agent(t));
                   }));
         });
   }
