@@ -176,6 +176,10 @@ struct TheoremLemmas : PlaceLemmas<System> {
 
   [[nodiscard]] PerformedWrites<Open> performed() const { return {{{system.system()}}}; }
   [[nodiscard]] static const auto& port(const State& s) { return s.ghost.port; }
+  // The thread's RMW of the word has had its point and is not performed yet.
+  [[nodiscard]] static Bool under_way(const State& s, const M& m, const ThreadIx& t) {
+    return PerformedWrites<Open>::is_under_way(m, port(s), t);
+  }
   [[nodiscard]] static Bool of_block(const M& m, const ThreadIx& t) {
     return m.port(t).request.block == W::block();
   }
@@ -256,7 +260,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
         [this](const State& s, const M& m, const ThreadIx& t) {
           const Agent a = w().agent(t);
           const Value x = port(s).expected(t);
-          return !PerformedWrites<Open>::is_under_way(m, port(s), t) ||
+          return !under_way(s, m, t) ||
                  ((!W::holds(m.link1(w().cu(t)), UpKind::atomic, t) || beyond1(s, m, a) == x) &&
                   (!W::holds(m.link2(a), UpKind::atomic, t) || beyond2(m) == x));
         });
@@ -269,23 +273,22 @@ struct TheoremLemmas : PlaceLemmas<System> {
           const Bool on2 = W::holds(m.link2(a), UpKind::atomic, t);
           const Bool behind =
               K::select(on2, !performed().none1(m, g) || performed().in2(m, g, a), performed().in1(m, g, c));
-          return !PerformedWrites<Open>::is_under_way(m, g, t) || g.writer == t || behind;
+          return !under_way(s, m, t) || g.writer == t || behind;
         });
-    each_thread(v, "a late store has its point ahead of an RMW of its thread",
-                [](const State& s, const M& m, const ThreadIx& t) {
-                  return !is_late(s, t) || !PerformedWrites<Open>::is_under_way(m, port(s), t);
-                });
+    each_thread(
+        v, "a late store has its point ahead of an RMW of its thread",
+        [](const State& s, const M& m, const ThreadIx& t) { return !is_late(s, t) || !under_way(s, m, t); });
     each_thread_unraced(v, "an RMW that has had its point leaves what it computes",
                         [this](const State& s, const M& m, const ThreadIx& t) {
                           const Value old = port(s).expected(t);
-                          return !PerformedWrites<Open>::is_under_way(m, port(s), t) ||
+                          return !under_way(s, m, t) ||
                                  s.ghost.leaves(t) == rmw_result(k(), m.port(t).request, old);
                         });
     each_thread_unraced(
         v, "while an RMW that wrote last is under way, who else is ordered behind it waits behind it",
         [this](const State& s, const M& m, const ThreadIx& t) {
           const auto& g = port(s);
-          const Bool under_way = PerformedWrites<Open>::is_under_way(m, g, t) && g.writer == t;
+          const Bool wrote_last = under_way(s, m, t) && g.writer == t;
           const Agent a = w().agent(t);
           const Cu c = w().cu(t);
           const Bool on2 = W::holds(m.link2(a), UpKind::atomic, t);
@@ -296,13 +299,13 @@ struct TheoremLemmas : PlaceLemmas<System> {
               !on2 || (!m.rl1(c, W::block()).present && k().forall(threads, [&](const ThreadIx& u) {
                 return w().cu(u) != c || !fills1(m, u) || m.read(u).stage == ReadStage::to_l2;
               }));
-          return !under_way || (!performed().in1(m, g, c) &&
-                                (!on2 || (performed().none1(m, g) && !performed().in2(m, g, a))) &&
-                                unpublished && own_copies && k().forall(threads, [&](const ThreadIx& u) {
-                                  const Bool waits = on2 && W::holds(m.link1(c), UpKind::read, u) &&
-                                                     Port::at_word(m.port(u).request);
-                                  return !late(s, u).knows && (u == t || g.unordered(u) || waits);
-                                }));
+          return !wrote_last || (!performed().in1(m, g, c) &&
+                                 (!on2 || (performed().none1(m, g) && !performed().in2(m, g, a))) &&
+                                 unpublished && own_copies && k().forall(threads, [&](const ThreadIx& u) {
+                                   const Bool waits = on2 && W::holds(m.link1(c), UpKind::read, u) &&
+                                                      Port::at_word(m.port(u).request);
+                                   return !late(s, u).knows && (u == t || g.unordered(u) || waits);
+                                 }));
         });
   }
 
@@ -322,8 +325,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
                                   const Value& otherwise) const {
     Value found = K::select(W::carries(link), last(link), otherwise);
     k().for_each(threads, [&](const ThreadIx& t) {
-      const Bool rmw =
-          PerformedWrites<Open>::is_under_way(m, port(s), t) && W::holds(link, UpKind::atomic, t);
+      const Bool rmw = under_way(s, m, t) && W::holds(link, UpKind::atomic, t);
       found = K::select(rmw, Value(s.ghost.leaves(t)), found);
     });
     return found;
@@ -467,6 +469,16 @@ struct TheoremLemmas : PlaceLemmas<System> {
       return u != t && is_late(s, u) && behind && w().agent(u) == w().agent(t) && other.value == x;
     });
   }
+  // The read brings the late store, or one behind it: it is behind the store's message, which is alone on
+  // link1.
+  [[nodiscard]] Bool brings_or_behind(const State& s, const M& m, const ThreadIx& t,
+                                      const ThreadIx& reader) const {
+    const auto& read = m.read(reader);
+    const Bool back = read.stage == ReadStage::from_directory || read.stage == ReadStage::from_l2;
+    return !at(s, t, Way::link1) &&
+           (read.stage == ReadStage::to_l2 || (read.stage == ReadStage::to_directory && at(s, t, Way::wl3)) ||
+            (back && is_or_behind(s, t, data(read))));
+  }
   [[nodiscard]] Bool is_last(const State& s, const ThreadIx& t) const {
     return is_late(s, t) && !late(s, t).covered;
   }
@@ -503,50 +515,33 @@ struct TheoremLemmas : PlaceLemmas<System> {
     each_thread_unraced(
         v, "nor is it brought anything older", [this](const State& s, const M& m, const ThreadIx& t) {
           return !is_last(s, t) || at(s, t, Way::wl1) || k().forall(threads, [&](const ThreadIx& u) {
-            const auto& read = m.read(u);
-            const Bool beyond1 = !at(s, t, Way::link1);
-            const Bool brings =
-                (read.stage == ReadStage::to_l2 && beyond1) ||
-                (read.stage == ReadStage::to_directory && at(s, t, Way::wl3)) ||
-                ((read.stage == ReadStage::from_directory || read.stage == ReadStage::from_l2) && beyond1 &&
-                 is_or_behind(s, t, data(read)));
-            return w().cu(u) != w().cu(t) || !fills1(m, u) || brings;
+            return w().cu(u) != w().cu(t) || !fills1(m, u) || brings_or_behind(s, m, t, u);
           });
         });
-    each_thread_unraced(
-        v, "the L2 behind which a store is late shows nothing older, nor is it brought any",
-        [this](const State& s, const M& m, const ThreadIx& t) {
-          const Agent a = w().agent(t);
-          const auto& copy = m.rl2(a, W::block());
-          return !is_last(s, t) || (!at(s, t, Way::wl2) && !beyond_wl2(s, t)) ||
-                 ((!readable(copy) || is_or_behind(s, t, data(copy))) &&
-                  (at(s, t, Way::wl2) || k().forall(threads, [&](const ThreadIx& u) {
-                    const auto& read = m.read(u);
-                    const Bool brings =
-                        (read.stage == ReadStage::to_directory && at(s, t, Way::wl3)) ||
-                        (read.stage == ReadStage::from_directory && is_or_behind(s, t, data(read)));
-                    return w().agent(u) != a || !fills2(m, u) || brings;
-                  })));
-        });
-    each_thread_unraced(
-        v, "the other L1s of that agent show nothing older, or will be told",
-        [this](const State& s, const M& m, const ThreadIx& t) {
-          const Agent a = w().agent(t);
-          return !is_last(s, t) || !beyond_wl2(s, t) || (k().forall(cus, [&](const Cu& c) {
-            const auto& copy = m.rl1(c, W::block());
-            return w().agent_of(c) != a || m.invalidation1(c, W::block()) || !readable(copy) ||
-                   is_or_behind(s, t, data(copy));
-          }) && k().forall(threads, [&](const ThreadIx& u) {
-            const auto& read = m.read(u);
-            const Bool follows = read.stage == ReadStage::from_l2 && read.followed;
-            const Bool brings =
-                read.stage == ReadStage::to_l2 ||
-                (read.stage == ReadStage::to_directory && at(s, t, Way::wl3)) ||
-                ((read.stage == ReadStage::from_directory || read.stage == ReadStage::from_l2) &&
-                 is_or_behind(s, t, data(read)));
-            return w().agent(u) != a || !fills1(m, u) || brings || follows;
-          }));
-        });
+    each_thread_unraced(v, "the L2 behind which a store is late shows nothing older, nor is it brought any",
+                        [this](const State& s, const M& m, const ThreadIx& t) {
+                          const Agent a = w().agent(t);
+                          const auto& copy = m.rl2(a, W::block());
+                          return !is_last(s, t) || (!at(s, t, Way::wl2) && !beyond_wl2(s, t)) ||
+                                 ((!readable(copy) || is_or_behind(s, t, data(copy))) &&
+                                  (at(s, t, Way::wl2) || k().forall(threads, [&](const ThreadIx& u) {
+                                    return w().agent(u) != a || !fills2(m, u) || brings_or_behind(s, m, t, u);
+                                  })));
+                        });
+    each_thread_unraced(v, "the other L1s of that agent show nothing older, or will be told",
+                        [this](const State& s, const M& m, const ThreadIx& t) {
+                          const Agent a = w().agent(t);
+                          return !is_last(s, t) || !beyond_wl2(s, t) || (k().forall(cus, [&](const Cu& c) {
+                            const auto& copy = m.rl1(c, W::block());
+                            return w().agent_of(c) != a || m.invalidation1(c, W::block()) ||
+                                   !readable(copy) || is_or_behind(s, t, data(copy));
+                          }) && k().forall(threads, [&](const ThreadIx& u) {
+                            const auto& read = m.read(u);
+                            const Bool follows = read.stage == ReadStage::from_l2 && read.followed;
+                            return w().agent(u) != a || !fills1(m, u) || brings_or_behind(s, m, t, u) ||
+                                   follows;
+                          }));
+                        });
   }
 
   // ---- invalidations are sent in time, and stay behind the fills that they follow
@@ -595,12 +590,12 @@ struct TheoremLemmas : PlaceLemmas<System> {
 
   // ---- who is ordered behind the newest write, and where it is published
 
-  [[nodiscard]] Bool visible_in(const State& s, const M& m, const Agent& a) const {
-    return s.ghost.fresh2(a) && s.ghost.told(a) && !performed().in2(m, port(s), a) &&
+  [[nodiscard]] Bool visible_in(const State& s, const Agent& a) const {
+    return s.ghost.told(a) &&
            k().forall(cus, [&](const Cu& c) { return w().agent_of(c) != a || s.ghost.fresh1(c); });
   }
   [[nodiscard]] Bool visible(const State& s, const M& m, const Agent& home, const Bool& wide) const {
-    return k().forall(agents, [&](const Agent& a) { return (a != home && !wide) || visible_in(s, m, a); }) &&
+    return k().forall(agents, [&](const Agent& a) { return (a != home && !wide) || visible_in(s, a); }) &&
            (!wide || performed().in_reach(m, port(s)));
   }
   // The same, once the invalidations that the thread awaits have been delivered.
@@ -611,8 +606,8 @@ struct TheoremLemmas : PlaceLemmas<System> {
       const Bool told = s.ghost.told(a) && k().forall(cus, [&](const Cu& c) {
         return w().agent_of(c) != a || s.ghost.fresh1(c) || m.awaited1(t, c, W::block());
       });
-      return (a != home && !wide) || ((s.ghost.fresh2(a) || (wide && awaited)) &&
-                                      !performed().in2(m, port(s), a) && (awaited || told));
+      const Bool will_be_told = awaited && (wide || s.ghost.fresh2(a)) && !performed().in2(m, port(s), a);
+      return (a != home && !wide) || told || will_be_told;
     }) && (!wide || performed().in_reach(m, port(s)));
   }
 
@@ -630,15 +625,15 @@ struct TheoremLemmas : PlaceLemmas<System> {
       return port(s).raced || !port(s).published_to_group(c) || s.ghost.fresh1(c);
     });
     each_agent(v, "what is published to an agent is fresh in its caches",
-               [this](const State& s, const M& m, const Agent& a) {
-                 return port(s).raced || !port(s).published_to_agent(a) || visible_in(s, m, a);
+               [this](const State& s, const M&, const Agent& a) {
+                 return port(s).raced || !port(s).published_to_agent(a) || visible_in(s, a);
                });
     v.invariant("what is published to the system is fresh in all caches, and in memory",
                 [this](const State& s) {
                   const M& m = s.system.memory;
                   return port(s).raced || !port(s).published_to_system ||
                          (performed().in_reach(m, port(s)) &&
-                          k().forall(agents, [&](const Agent& a) { return visible_in(s, m, a); }));
+                          k().forall(agents, [&](const Agent& a) { return visible_in(s, a); }));
                 });
     each_thread_unraced(v, "what a thread that has released is ordered behind is fresh in its scope",
                         [this](const State& s, const M& m, const ThreadIx& t) {
