@@ -7,6 +7,7 @@
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/races/races.hpp"
+#include "checker/runs/subject.hpp"
 #include "checker/systems/registry.hpp"
 #include "cli/common.hpp"
 #include "spec/scheduler/setup.hpp"
@@ -118,7 +119,7 @@ Words values(const CLI::Option& option, const Words& words, std::string_view beg
     append(schedulers, names_of(waiting_policies));
     return schedulers;
   }
-  if (is({"no-reduce"})) return {"moves", "stubborn", "dead", "at-once"};
+  if (is({"no-reduce"})) return names_of(reduction_switches);
   if (is({"WHAT"})) {
     Words kinds = listed_kinds;
     append(kinds, names_of(systems()));

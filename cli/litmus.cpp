@@ -181,7 +181,7 @@ void write_for_ci(const LitmusOptions& options, const std::vector<JudgedTest>& j
 // What cannot be written is said before the run, not after it.
 void prepare_for_ci(const LitmusOptions& options) {
   for (const std::string& file : {options.junit, options.sarif}) {
-    if (!file.empty()) write_file(file, "");
+    if (!file.empty()) ensure_writable(file);
   }
 }
 

@@ -322,6 +322,10 @@ TEST_CASE("litmus writes what it found for other people's CI, and nothing unclea
   CHECK(nowhere.status == 2);
   CHECK(nowhere.out.empty());
   CHECK_THAT(nowhere.error, Catch::Contains("none/j.xml: error: cannot be written"));
+
+  // A run that does not begin leaves what the last one wrote.
+  CHECK(lockstep.run({"litmus", "mp-agnt", "--junit", "late.xml"}).status == 2);
+  CHECK(std::filesystem::file_size(lockstep.folder() / "late.xml") > 0);
 }
 
 TEST_CASE("litmus writes the verdicts of models for CI, too") {
@@ -357,6 +361,7 @@ TEST_CASE("shells are told what a word may become") {
   CHECK(words({"litmus", "--model", "opencl,hrf-d"}) == "opencl,hrf-direct\n");
   CHECK(words({"progress", "--scheduler", "lo"}) == "lobe\n");
   CHECK(words({"litmus", "--timeout", ""}).empty());
+  CHECK(words({"litmus", "--no-reduce", ""}) == "at-once\ndead\nmoves\nstubborn\n");
   CHECK(words({"litmus", "--summ"}) == "--summary-only\n");
   CHECK(words({"replay", ""}).empty());
   // Commands of another executable are asked there.

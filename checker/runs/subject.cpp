@@ -163,18 +163,15 @@ std::pair<std::string, int> parse_size(std::string_view text) {
 
 Reductions reductions_without(std::span<const std::string> names) {
   Reductions reductions;
-  const std::vector<std::pair<std::string, bool*>> switches{{"moves", &reductions.moves},
-                                                            {"stubborn", &reductions.stubborn},
-                                                            {"dead", &reductions.dead},
-                                                            {"at-once", &reductions.at_once}};
-  std::vector<std::string> known;
-  known.reserve(switches.size());
-  for (const auto& [name, value] : switches) known.push_back(name);
   for (const std::string& name : names) {
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end())
+    const auto* const found = std::find_if(reduction_switches.begin(), reduction_switches.end(),
+                                           [&](const ReductionSwitch& one) { return one.name == name; });
+    if (found == reduction_switches.end()) {
+      std::vector<std::string> known;
+      for (const ReductionSwitch& one : reduction_switches) known.emplace_back(one.name);
       throw BadInput(fmt::format("there is no reduction '{}'", name), suggestion(name, known));
-    *switches[static_cast<std::size_t>(found - known.begin())].second = false;
+    }
+    reductions.*found->is_on = false;
   }
   return reductions;
 }

@@ -3,6 +3,7 @@
 // A Subject says everything that a trace file needs to build the same model again.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <span>
@@ -56,8 +57,16 @@ void apply_shared(const SharedOptions& shared, std::span<Subject> subjects);
 // "s-fifo1-entries=2"; throws BadInput on anything else.
 std::pair<std::string, int> parse_size(std::string_view text);
 
-// All reductions but those named: "moves", "stubborn", "dead", "at-once". Throws BadInput with the nearest
-// name.
+// What may be done without, by its name on a command line.
+struct ReductionSwitch {
+  std::string_view name;
+  bool Reductions::*is_on;
+};
+inline constexpr std::array reduction_switches{
+    ReductionSwitch{"moves", &Reductions::moves}, ReductionSwitch{"stubborn", &Reductions::stubborn},
+    ReductionSwitch{"dead", &Reductions::dead}, ReductionSwitch{"at-once", &Reductions::at_once}};
+
+// All reductions but those named. Throws BadInput with the nearest name.
 Reductions reductions_without(std::span<const std::string> names);
 
 // Where invariants are the question: those that pass over no breach of one, without those named; none where

@@ -121,11 +121,22 @@ std::string read_file(const std::filesystem::path& file) {
   return text;
 }
 
+namespace {
+
+void refuse_unwritten(const std::ofstream& out, const std::filesystem::path& file) {
+  if (!out) throw BadInput(Diagnostic{file.string(), {}, "cannot be written", {}, {}});
+}
+
+}  // namespace
+
 void write_file(const std::filesystem::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw BadInput(Diagnostic{file.string(), {}, "cannot be written", {}, {}});
+  refuse_unwritten(out, file);
+}
+void ensure_writable(const std::filesystem::path& file) {
+  refuse_unwritten(std::ofstream(file, std::ios::app), file);
 }
 
 }  // namespace lockstep

@@ -46,7 +46,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// Throws BadInput where the file cannot be written. `ensure_writable` leaves what it holds as it is.
 void write_file(const std::filesystem::path& file, const std::string& text);
+void ensure_writable(const std::filesystem::path& file);
 std::string read_file(const std::filesystem::path& file);
 
 }  // namespace lockstep
