@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "checker/explore/adaptor.hpp"
-#include "checker/systems/program_description.hpp"
 #include "checker/systems/sizes.hpp"
+#include "proofs/capacities.hpp"
 #include "proofs/client_text.hpp"
 #include "proofs/history.hpp"
 #include "proofs/proof_system.hpp"
@@ -25,19 +25,6 @@ struct Watched {
   int amounts = std::numeric_limits<int>::max();
 };
 
-// What is a number has the range of these capacities in the trees, too.
-template <class Info, class Capacities>
-RuleTrees::Describe trees_within(const SystemEntry& entry) {
-  if constexpr (std::is_same_v<Capacities, FullCapacities>) {
-    return entry.describe;
-  } else {
-    return [&entry](const SystemOptions& options) {
-      return describe_memory<Info, NoClaims, Capacities>(options, entry);
-    };
-  }
-}
-
-// `Capacities` are the prover's: what is a number to it may be larger than the explorer's tables.
 template <class Info, template <class> class History, template <class> class Lemmas,
           class Capacities = FullCapacities>
 std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const SystemOptions& options,

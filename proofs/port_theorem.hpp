@@ -26,10 +26,20 @@
 // performed ahead of what it invalidates, the write itself is published at its own location alone, and what
 // is ahead of it everywhere: then nothing is said of the readings in which so_S pairs any locations. And what
 // no model judges, relaxed atomics among them, may be left out: who asks for it has raced.
+//
+// Several operations may have their points in one step, each in its turn. A write that others may see ahead
+// of its point races with whoever has its point meanwhile, at the same word and not of its scope instance: it
+// has been asked for, so it can no longer be ordered behind them, nor they behind what has had no point.
+//
+// Release and acquire may pair by the block that they touch, which is more than by location: then any atomic
+// write releases, whatever its order, so that a fence ahead of it acts through it; and a fence that acquires
+// pairs with whatever has released at its scope. Of so_S that pairs any locations nothing is said then,
+// either.
 #pragma once
 
 #include <boost/describe.hpp>
 #include <string_view>
+#include <vector>
 
 #include "spec/memory/memory_system.hpp"
 #include "spec/program/machine.hpp"
@@ -60,6 +70,30 @@ struct LateStores {
     BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
   };
 };
+// Where release and acquire pair by block: what is published through each.
+template <class K, bool by_block>
+struct PublishedBy {
+  BOOST_DESCRIBE_CLASS(PublishedBy, (), (), (), ())
+};
+template <class K>
+struct PublishedBy<K, true> {
+  typename K::template Table<typename K::Bool, AgentTag, BlockTag> to_agent;
+  typename K::template Table<typename K::Bool, BlockTag> to_system;
+  BOOST_DESCRIBE_CLASS(PublishedBy, (), (to_agent, to_system), (), ())
+};
+// Where several operations may have their points in one step, each in its turn: their times.
+template <class K, class Points>
+struct Turns {
+  BOOST_DESCRIBE_CLASS(Turns, (), (), (), ())
+};
+template <class K, class Points>
+requires requires {
+  typename Points::Time;
+}
+struct Turns<K, Points> {
+  typename K::template Table<typename Points::Time, ThreadTag> time;
+  BOOST_DESCRIBE_CLASS(Turns, (), (time), (), ())
+};
 template <class K, class Points>
 requires requires {
   typename Points::Way;
@@ -85,7 +119,16 @@ struct LateStores<K, Points> {
 //   Bool covers(late, before, after, t): the step merges another store over it;
 // `late` being what is known of it before the step. And, where it makes the monitor weaker,
 //   static constexpr bool publishes_own_write_at_its_location = true;
-//   static Bool outside(request): no model judges a program that asks so.
+//   static Bool outside(request): no model judges a program that asks so;
+//   static constexpr bool pairs_by_block = true.
+// Where points come with logical time, so that several may be in one step:
+//   using Time;
+//   Bool is_dated(before, after, t): from this step on the thread's request has a time;
+//   Number date(after, t): which;
+//   Bool starts_again(before, after): time does;
+//   Bool performed(time, before, after, t), in place of the above;
+//   Number turn(time, before, t): of the points of one step, those with less come first;
+//   Bool is_ahead(before, t): the thread's write may be seen, if it has not had its point.
 template <class Open, template <class> class Points>
 struct PortHistory {
   using K = typename Open::Kind;
@@ -98,11 +141,15 @@ struct PortHistory {
 
   static constexpr bool has_late = requires { typename Points<Open>::Way; };
   static constexpr bool own_write_apart = requires { Points<Open>::publishes_own_write_at_its_location; };
+  static constexpr bool by_block = requires { Points<Open>::pairs_by_block; };
+  static constexpr bool in_turns = requires { typename Points<Open>::Time; };
+  static_assert(!(in_turns && has_late), "what is late has its point where it arrives");
   using Late = detail::LateStores<K, Points<Open>>;
 
   struct Ghost {
     Bool raced;
     Bool two_at_once;  // two operations had their points in one step, so nothing orders them
+    Bool unasked;      // a thread was given a completion that it did not wait for
     // The newest write: what it wrote, and how.
     Value newest;
     ThreadIx writer;
@@ -118,9 +165,12 @@ struct PortHistory {
     typename K::template Table<Value, ThreadTag> expected;
     typename K::template Table<Bool, ThreadTag> from_another;
     typename Late::Ghost late;
+    detail::PublishedBy<K, by_block> published_by_block;
+    detail::Turns<K, Points<Open>> turns;
     BOOST_DESCRIBE_CLASS(Ghost, (),
-                         (raced, two_at_once, newest, writer, atomic, scope, unordered, published_to_group,
-                          published_to_agent, published_to_system, pointed, expected, from_another, late),
+                         (raced, two_at_once, unasked, newest, writer, atomic, scope, unordered,
+                          published_to_group, published_to_agent, published_to_system, pointed, expected,
+                          from_another, late, published_by_block, turns),
                          (), ())
   };
 
@@ -134,7 +184,19 @@ struct PortHistory {
   [[nodiscard]] Bool has_point(const Ghost& was, const State& before, const State& after,
                                const ThreadIx& t) const {
     const Bool completes = !before.memory.port(t).done && after.memory.port(t).done;
-    return !was.pointed(t) && (completes || points().performed(before, after, t));
+    if constexpr (in_turns) {
+      return !was.pointed(t) &&
+             (completes || points().performed(time(was, before, after, t), before, after, t));
+    } else {
+      return !was.pointed(t) && (completes || points().performed(before, after, t));
+    }
+  }
+  // The time of its request, if it has one after the step.
+  [[nodiscard]] auto time(const Ghost& was, const State& before, const State& after, const ThreadIx& t) const
+      requires(in_turns) {
+    using Number = typename K::Number;
+    return K::select(points().is_dated(before, after, t), Number(points().date(after, t)),
+                     Number(was.turns.time(t)));
   }
   [[nodiscard]] Bool has_written(const Ghost& was, const State& before, const State& after,
                                  const ThreadIx& t) const {
@@ -168,23 +230,151 @@ struct PortHistory {
 
   // `was` is a copy of the ghosts as they were.
   void step(Ghost& g, const Ghost& was, const State& before, const State& after) const {
+    if constexpr (in_turns) {
+      const K& k = open.kind();
+      for (int turn = 0; turn < k.template extent<ThreadTag>(); ++turn) {
+        const Ghost so_far = k.snapshot(g, "ghost.port");
+        const std::vector<Bool> has_turn = turns(so_far, before, after);
+        step_of(g, so_far, before, after, [&](const ThreadIx& t) {
+          Bool is(false);
+          for (std::size_t i = 0; i < has_turn.size(); ++i)
+            is = is || (has_turn[i] && t == K::template constant<ThreadTag>(static_cast<int>(i)));
+          return is;
+        });
+      }
+      k.for_each(threads, [&](const ThreadIx& t) {
+        g.turns.time(t) = K::select(points().starts_again(before, after), typename K::Number(0),
+                                    time(was, before, after, t));
+      });
+    } else {
+      step_of(g, was, before, after, [](const ThreadIx&) { return Bool(true); });
+    }
+  }
+
+  // ---- what lemmas speak of, too
+
+  // No model judges a program that asks so.
+  template <class Request>
+  [[nodiscard]] static Bool outside(const Request& q) {
+    if constexpr (requires { Points<Open>::outside(q); }) {
+      return Points<Open>::outside(q);
+    } else {
+      return Bool(false);
+    }
+  }
+  template <class Request>
+  [[nodiscard]] static Bool at_word(const Request& q) {
+    return q.operation != Operation::fence && q.block == Open::watched_block() &&
+           q.word == Open::watched_word();
+  }
+  // An acquire of the thread at that scope is ordered behind the newest write.
+  [[nodiscard]] Bool published(const Ghost& g, const ThreadIx& t, const Enum<Scope>& scope) const {
+    return (scope == Scope::system && g.published_to_system) ||
+           (!host(t) && ((scope == Scope::agent && g.published_to_agent(agent(t))) ||
+                         (scope == Scope::wg && g.published_to_group(cu(t)))));
+  }
+  // The request, an acquire, is.
+  template <class Request>
+  [[nodiscard]] Bool published_to(const Ghost& g, const ThreadIx& t, const Request& q) const {
+    if constexpr (by_block) {
+      const auto& through = g.published_by_block;
+      const Bool here = (q.scope == Scope::system && through.to_system(q.block)) ||
+                        (!host(t) && ((q.scope == Scope::agent && through.to_agent(agent(t), q.block)) ||
+                                      (q.scope == Scope::wg && g.published_to_group(cu(t)))));
+      return (q.operation != Operation::fence && here) ||
+             (q.operation == Operation::fence && published(g, t, q.scope));
+    } else {
+      return published(g, t, q.scope);
+    }
+  }
+  // The thread's write of the word may be seen and has not had its point.
+  [[nodiscard]] Bool is_ahead(const Ghost& g, const State& s, const ThreadIx& t) const requires(in_turns) {
+    return !g.pointed(t) && at_word(s.memory.port(t).request) && writes(s.memory, t) &&
+           points().is_ahead(s, t);
+  }
+  // Both name the same set of threads, at one level. CPUs have no group and no agent, and a wave is a thread.
+  [[nodiscard]] Bool same_instance(const ThreadIx& t, const Enum<Scope>& of_t, const ThreadIx& u,
+                                   const Enum<Scope>& of_u) const {
+    const Bool placed = !host(t) && !host(u);
+    return of_t == of_u && (t == u || of_t == Scope::system ||
+                            (placed && ((of_t == Scope::agent && agent(t) == agent(u)) ||
+                                        (of_t == Scope::wg && cu(t) == cu(u)))));
+  }
+  // The thread's load of the word has had its point and is not complete.
+  [[nodiscard]] static Bool loading(const State& s, const Ghost& g, const ThreadIx& t) {
+    const auto& port = s.memory.port(t);
+    return g.pointed(t) && port.pending && at_word(port.request) && port.request.operation == Operation::load;
+  }
+  // The thread has a late store; has one to the word; what an operation of the thread at its point finds
+  // newest.
+  [[nodiscard]] static Bool has_late_store(const Ghost& g, const ThreadIx& t) {
+    return of_late(
+        g, t, [](const auto& late) { return late.pending; }, Bool(false));
+  }
+  [[nodiscard]] static Bool is_late(const Ghost& g, const ThreadIx& t) {
+    const auto to_word = [](const auto& late) {
+      return late.pending && late.block == Open::watched_block() && late.word == Open::watched_word();
+    };
+    return of_late(g, t, to_word, Bool(false));
+  }
+  [[nodiscard]] static Value newest_for(const Ghost& g, const ThreadIx& t) {
+    const auto newest = [&](const auto& late) {
+      return K::select(is_late(g, t), Value(late.value), Value(g.newest));
+    };
+    return of_late(g, t, newest, Value(g.newest));
+  }
+  // Two atomics do not race if their scope instances are one.
+  [[nodiscard]] Bool fits_newest(const Ghost& g, const auto& request, const ThreadIx& t) const {
+    return request.order != Order::plain && g.atomic &&
+           same_instance(t, request.scope, g.writer, Enum<Scope>(g.scope));
+  }
+
+ private:
+  // Whose point is the next, of those that the step still has.
+  [[nodiscard]] std::vector<Bool> turns(const Ghost& was, const State& before, const State& after) const
+      requires(in_turns) {
+    const auto thread = [](int i) { return K::template constant<ThreadTag>(i); };
+    const auto at_point = [&](int i) { return has_point(was, before, after, thread(i)); };
+    const auto turn = [&](int i) {
+      return typename K::Number(points().turn(time(was, before, after, thread(i)), before, thread(i)));
+    };
+    const int n = open.kind().template extent<ThreadTag>();
+    std::vector<Bool> has_turn;
+    for (int i = 0; i < n; ++i) {
+      Bool first = at_point(i);
+      for (int j = 0; j < n; ++j) {
+        const Bool earlier = j < i ? turn(j) <= turn(i) : turn(j) < turn(i);
+        if (j != i) first = first && !(at_point(j) && earlier);
+      }
+      has_turn.push_back(first);
+    }
+    return has_turn;
+  }
+  // Who has its point and its turn.
+  template <class Turn>
+  void step_of(Ghost& g, const Ghost& was, const State& before, const State& after,
+               const Turn& has_turn) const {
     const K& k = open.kind();
     const auto request = [&](const ThreadIx& t) -> const auto& {
       return before.memory.port(t).request;
     };
-    const auto at_point = [&](const ThreadIx& t) { return has_point(was, before, after, t); };
+    const auto at_point = [&](const ThreadIx& t) { return has_point(was, before, after, t) && has_turn(t); };
     const auto takes_in = [&](const ThreadIx& t) {
       const auto& q = request(t);
       return at_point(t) && q.operation != Operation::store && acquires(q.order) &&
-             (published(was, t, q.scope) || published_here(was, t, q));
+             (published_to(was, t, q) || published_here(was, t, q));
     };
     const auto ordered = [&](const ThreadIx& t) { return !was.unordered(t) || takes_in(t); };
-    const auto writes_word = [&](const ThreadIx& t) { return has_written(was, before, after, t); };
+    const auto writes_word = [&](const ThreadIx& t) {
+      return has_written(was, before, after, t) && has_turn(t);
+    };
     // A late store whose write stays the newest.
     const auto writes_word_late = [&](const ThreadIx& t) {
       return has_written_late(was, before, after, t) && !is_covered(was, t) && !writes_word(t);
     };
-    const Bool written = is_written(was, before, after);
+    const Bool written = k.exists(threads, [&](const ThreadIx& t) {
+      return writes_word(t) || has_written_late(was, before, after, t);
+    });
 
     // ---- races
     g.raced = was.raced || k.exists(threads, [&](const ThreadIx& t) {
@@ -195,17 +385,30 @@ struct PortHistory {
         return u != t && writes_word(u) && !fit(request(t), t, request(u), u);
       });
     });
+    if constexpr (in_turns) {
+      g.raced = g.raced || k.exists(threads, [&](const ThreadIx& t) {
+        return at_point(t) && at_word(request(t)) && k.exists(threads, [&](const ThreadIx& u) {
+          return u != t && is_ahead(was, before, u) && !fit(request(t), t, request(u), u);
+        });
+      });
+    }
     g.two_at_once = was.two_at_once || k.exists(threads, [&](const ThreadIx& t) {
       return at_point(t) && k.exists(threads, [&](const ThreadIx& u) {
         return u != t && (at_point(u) || has_late_point(was, before, after, u));
       });
     });
 
+    g.unasked = was.unasked || k.exists(threads, [&](const ThreadIx& t) {
+      return !before.memory.port(t).pending && !before.memory.port(t).done && after.memory.port(t).done;
+    });
+
     // ---- what is ordered: a write is known to its thread alone, and where it releases
     const auto publishes = [&](const ThreadIx& t) {
       const auto& q = request(t);
       const Bool own = own_write_apart ? Bool(false) : writes_word(t);
-      return at_point(t) && q.operation != Operation::load && releases(q.order) &&
+      const Bool through_block =
+          by_block ? q.operation != Operation::fence && q.order != Order::plain : Bool(false);
+      return at_point(t) && q.operation != Operation::load && (releases(q.order) || through_block) &&
              (own || (!written && ordered(t)));
     };
     const auto publishes_late = [&](const ThreadIx& t) {
@@ -231,6 +434,7 @@ struct PortHistory {
     g.published_to_system =
         (was.published_to_system && !written) ||
         k.exists(threads, [&](const ThreadIx& t) { return publishes_to(t, Scope::system); });
+    if constexpr (by_block) publish_by_block(g, was, before, written, publishes);
     k.for_each(threads, [&](const ThreadIx& t) {
       g.unordered(t) = (written && !writes_word(t) && !writes_word_late(t)) ||
                        (!written && was.unordered(t) && !takes_in(t));
@@ -274,66 +478,6 @@ struct PortHistory {
     });
   }
 
-  // ---- what lemmas speak of, too
-
-  // No model judges a program that asks so.
-  template <class Request>
-  [[nodiscard]] static Bool outside(const Request& q) {
-    if constexpr (requires { Points<Open>::outside(q); }) {
-      return Points<Open>::outside(q);
-    } else {
-      return Bool(false);
-    }
-  }
-  template <class Request>
-  [[nodiscard]] static Bool at_word(const Request& q) {
-    return q.operation != Operation::fence && q.block == Open::watched_block() &&
-           q.word == Open::watched_word();
-  }
-  // An acquire of the thread at that scope is ordered behind the newest write.
-  [[nodiscard]] Bool published(const Ghost& g, const ThreadIx& t, const Enum<Scope>& scope) const {
-    return (scope == Scope::system && g.published_to_system) ||
-           (!host(t) && ((scope == Scope::agent && g.published_to_agent(agent(t))) ||
-                         (scope == Scope::wg && g.published_to_group(cu(t)))));
-  }
-  // Both name the same set of threads, at one level. CPUs have no group and no agent, and a wave is a thread.
-  [[nodiscard]] Bool same_instance(const ThreadIx& t, const Enum<Scope>& of_t, const ThreadIx& u,
-                                   const Enum<Scope>& of_u) const {
-    const Bool placed = !host(t) && !host(u);
-    return of_t == of_u && (t == u || of_t == Scope::system ||
-                            (placed && ((of_t == Scope::agent && agent(t) == agent(u)) ||
-                                        (of_t == Scope::wg && cu(t) == cu(u)))));
-  }
-  // The thread's load of the word has had its point and is not complete.
-  [[nodiscard]] static Bool loading(const State& s, const Ghost& g, const ThreadIx& t) {
-    const auto& port = s.memory.port(t);
-    return g.pointed(t) && port.pending && at_word(port.request) && port.request.operation == Operation::load;
-  }
-  // The thread has a late store; has one to the word; what an operation of the thread at its point finds
-  // newest.
-  [[nodiscard]] static Bool has_late_store(const Ghost& g, const ThreadIx& t) {
-    return of_late(
-        g, t, [](const auto& late) { return late.pending; }, Bool(false));
-  }
-  [[nodiscard]] static Bool is_late(const Ghost& g, const ThreadIx& t) {
-    const auto to_word = [](const auto& late) {
-      return late.pending && late.block == Open::watched_block() && late.word == Open::watched_word();
-    };
-    return of_late(g, t, to_word, Bool(false));
-  }
-  [[nodiscard]] static Value newest_for(const Ghost& g, const ThreadIx& t) {
-    const auto newest = [&](const auto& late) {
-      return K::select(is_late(g, t), Value(late.value), Value(g.newest));
-    };
-    return of_late(g, t, newest, Value(g.newest));
-  }
-  // Two atomics do not race if their scope instances are one.
-  [[nodiscard]] Bool fits_newest(const Ghost& g, const auto& request, const ThreadIx& t) const {
-    return request.order != Order::plain && g.atomic &&
-           same_instance(t, request.scope, g.writer, Enum<Scope>(g.scope));
-  }
-
- private:
   // What is said of the thread's late store, where stores can be late.
   template <class Say, class Otherwise>
   [[nodiscard]] static Otherwise of_late(const Ghost& g, const ThreadIx& t, const Say& say,
@@ -376,6 +520,27 @@ struct PortHistory {
     } else {
       return Bool(false);
     }
+  }
+
+  template <class Publishes>
+  void publish_by_block(Ghost& g, const Ghost& was, const State& before, const Bool& written,
+                        const Publishes& publishes) const requires(by_block) {
+    const K& k = open.kind();
+    const auto through = [&](const ThreadIx& t, const auto& b, Scope scope) {
+      const auto& q = before.memory.port(t).request;
+      return publishes(t) && q.operation != Operation::fence && q.block == b && q.scope == scope;
+    };
+    k.for_each(blocks, [&](const auto& b) {
+      k.for_each(agents, [&](const auto& a) {
+        g.published_by_block.to_agent(a, b) =
+            (was.published_by_block.to_agent(a, b) && !written) || k.exists(threads, [&](const ThreadIx& t) {
+              return through(t, b, Scope::agent) && !host(t) && agent(t) == a;
+            });
+      });
+      g.published_by_block.to_system(b) =
+          (was.published_by_block.to_system(b) && !written) ||
+          k.exists(threads, [&](const ThreadIx& t) { return through(t, b, Scope::system); });
+    });
   }
 
   // Late stores come and go; and they race as soon as they are asked for: with the newest write, with loads
@@ -469,7 +634,7 @@ struct PortTheorem {
                   const auto memory = open.memory();
                   const Bool holds = memory.final_value(s.system.memory, Open::watched_block(),
                                                         Open::watched_word()) == s.ghost.port.newest;
-                  return s.ghost.port.raced || !memory.drained(s.system.memory) ||
+                  return s.ghost.port.raced || !memory.drained(s.system.memory) || some_ahead(open, s) ||
                          (holds && !open.kind().exists(threads, [&](const ThreadIx& t) {
                            return H::has_late_store(s.ghost.port, t);
                          }));
@@ -478,11 +643,25 @@ struct PortTheorem {
       v.invariant("until the first race, the points of a thread's atomics are in its order",
                   [](const State& s) { return s.ghost.port.raced || !s.ghost.port.late.out_of_order; });
     }
+    v.invariant("nothing completes that was not asked for",
+                [](const State& s) { return !s.ghost.port.unasked; });
     v.invariant("a completed operation has had its point, in a step of its own", [&open](const State& s) {
       return !s.ghost.port.two_at_once && open.kind().forall(threads, [&](const ThreadIx& t) {
         return !s.system.memory.port(t).done || s.ghost.port.pointed(t);
       });
     });
+  }
+
+ private:
+  // Memory has performed a write that has not had its point.
+  [[nodiscard]] static Bool some_ahead(const auto& open, const State& s) {
+    using H = History<std::remove_cvref_t<decltype(open)>>;
+    if constexpr (H::in_turns) {
+      return open.kind().exists(
+          threads, [&](const ThreadIx& t) { return H{open}.is_ahead(s.ghost.port, s.system, t); });
+    } else {
+      return Bool(false);
+    }
   }
 };
 

@@ -533,7 +533,7 @@ class ProvedTrees final : public ProofSubject {
  public:
   explicit ProvedTrees(std::unique_ptr<ProofSubject> subject) : subject_(std::move(subject)) {}
   [[nodiscard]] const std::vector<ProofLemma>& lemmas() const override { return none_; }
-  [[nodiscard]] symbolic::Words words() const override { return subject_->words(); }
+  [[nodiscard]] symbolic::Words words() const override { return symbolic::computed(subject_->words()); }
   [[nodiscard]] const std::vector<std::string>& rules() const override { return subject_->rules(); }
   [[nodiscard]] const std::vector<std::pair<std::string, int>>& sizes() const override {
     return subject_->sizes();

@@ -19,6 +19,7 @@
 #include "proofs/terms.hpp"
 #include "spec/kernel/index.hpp"
 #include "spec/kernel/reflect.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep {
 
@@ -509,5 +510,24 @@ class Symbolic {
     Session::current().require((!fifo.is_full()).term(), "a queue that is pushed onto has room");
   }
 };
+
+// What an RMW leaves in memory: computed, or anything, as words are.
+template <class Sizes, class Request>
+typename Symbolic<Sizes>::Value rmw_result(const Symbolic<Sizes>&, const Request& request,
+                                           const typename Symbolic<Sizes>::Value& old) {
+  using K = Symbolic<Sizes>;
+  using Value = typename K::Value;
+  struct Computed {
+    using Value = typename K::Value;
+    static Value select(const typename K::Bool& condition, const Value& a, const Value& b) {
+      return K::select(condition, a, b);
+    }
+  };
+  if (symbolic::Session::current().words() != symbolic::Words::any)
+    return rmw_result(Computed{}, request, old);
+  return Value(symbolic::unknown_function(
+      "rmw-result", Value::domain(),
+      {request.function.term(), Value(request.a).term(), Value(request.b).term(), old.term()}));
+}
 
 }  // namespace lockstep

@@ -124,6 +124,17 @@ Term paired(const Domain& from, const Domain& to, const Term& member) {
   return result;
 }
 
+Term unknown_function(const char* name, const Domain& to, const Arguments& arguments) {
+  Session& session = Session::current();
+  z3::sort_vector from(session.context());
+  z3::expr_vector given(session.context());
+  for (const Term& argument : arguments) {
+    from.push_back(argument.get_sort());
+    given.push_back(argument);
+  }
+  return session.context().function(name, from, session.sort(to))(given);
+}
+
 Term less(const Term& a, const Term& b) {
   return a.is_int() ? a < b : z3::slt(a, b);
 }

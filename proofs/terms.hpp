@@ -92,8 +92,13 @@ struct Place {
 };
 
 // What a word of data is: 32 bits that wrap around, or a whole number without bound, whose bits nothing is
-// known of.
-enum class Words : std::uint8_t { bits, numbers };
+// known of; or `any`thing at all, of which an RMW makes anything that follows from its function, its operands
+// and the word.
+enum class Words : std::uint8_t { bits, numbers, any };
+// Such that an RMW's function is what it computes.
+constexpr Words computed(Words words) {
+  return words == Words::any ? Words::numbers : words;
+}
 
 // The context of all terms of one thread, and the path through the rule being read.
 class Session {
@@ -114,6 +119,7 @@ class Session {
   // A copy of that state, which lives until another is held.
   Store& freeze();
   [[nodiscard]] bool any_size() const { return any_size_; }
+  [[nodiscard]] Words words() const { return words_; }
   // Whether everything so far is made of bits and truths: no sort without a bound, no whole numbers.
   [[nodiscard]] bool only_bits() const { return only_bits_; }
 
@@ -231,6 +237,8 @@ Term choice(const Term& condition, const Term& a, const Term& b);
 // The member of another index type at the same place: a function of its own at any size, of which the two
 // directions undo each other.
 Term paired(const Domain& from, const Domain& to, const Term& member);
+// A function of which nothing is known, applied.
+Term unknown_function(const char* name, const Domain& to, const Arguments& arguments);
 // Of words.
 Term less(const Term& a, const Term& b);
 enum class Bitwise : std::uint8_t { both, either, one };

@@ -18,6 +18,7 @@
 #include "checker/explore/adaptor.hpp"
 #include "checker/systems/sizes.hpp"
 #include "proofs/any_client.hpp"
+#include "proofs/capacities.hpp"
 #include "proofs/history.hpp"
 #include "proofs/port_theorem.hpp"
 #include "proofs/proof_system.hpp"
@@ -359,13 +360,20 @@ Sizes small_sizes(const SmallMachine& where, int variant) {
 template <class Client, template <class> class History, template <class> class Lemmas>
 using WithTheorem = WithLemmas<WithHistory<Client, History>, Lemmas>;
 
-inline constexpr std::string_view client_of_theorem =
-    "any: at any moment any idle thread asks for any operation, function, order and scope, with any words of "
-    "32 bits, memory's at the start among them; a compare-and-swap counts as a write where it fails, too";
+inline std::string client_of_theorem(symbolic::Words words) {
+  return fmt::format(
+      "any: at any moment any idle thread asks for any operation, function, order and scope, with any "
+      "words{}, "
+      "memory's at the start among them; a compare-and-swap counts as a write where it fails, too",
+      words == symbolic::Words::bits
+          ? " of 32 bits"
+          : " of any width, of which functions make anything that follows from them");
+}
 
-template <class Info, template <class> class History, template <class> class Lemmas>
+template <class Info, template <class> class History, template <class> class Lemmas,
+          class Capacities = FullCapacities, symbolic::Words words = symbolic::Words::bits>
 std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
-  using Sizes = typename Info::template Sizes<FullCapacities>;
+  using Sizes = typename Info::template Sizes<Capacities>;
   using Terms = Symbolic<Sizes>;
   using AskedSizes = typename AskedSizesOf<typename Info::template Sizes<ExploredCapacities>>::type;
   using Numbers = Concrete<AskedSizes>;
@@ -376,13 +384,16 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
   machine_to_prove(sizes);
   Info::default_sizes(sizes, variant);
   apply_sizes(sizes, options, [](auto) { return false; });
+  // A tree computes what an RMW leaves.
+  const symbolic::Words of_words = options.mutation ? symbolic::computed(words) : words;
   using Watched = FromTrees<WatchedByAny<Info, Terms>>;
   using Proved = WithTheorem<Watched, History, Lemmas>;
-  const RuleTrees changed = rule_trees(entry.describe, options, sizes, Trees::of_changed);
-  const auto make = [=, &entry](Trees trees) {
+  const RuleTrees::Describe describe = trees_within<Info, Capacities>(entry);
+  const RuleTrees changed = rule_trees(describe, options, sizes, Trees::of_changed);
+  const auto make = [=](Trees trees) {
     return Proved(WithHistory<Watched, History>(
         Watched(WatchedByAny<Info, Terms>(Terms(sizes), named_machine<Terms>(), faults, variant),
-                trees == Trees::of_changed ? changed : rule_trees(entry.describe, options, sizes, trees),
+                trees == Trees::of_changed ? changed : rule_trees(describe, options, sizes, trees),
                 "system.memory")));
   };
   // The explorer's machines: two threads, one block of one word, the shortest queues.
@@ -446,7 +457,7 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
   return std::make_unique<Proof>(
       make, [=] { return explore_on(small_machines.front()); },
       small_sizes<Info, AskedSizes>(small_machines.front(), variant), false,
-      ProofCover{symbolic::Words::bits, std::string(client_of_theorem), {}, true, seek, machines});
+      ProofCover{of_words, client_of_theorem(of_words), {}, true, seek, machines});
 }
 
 }  // namespace lockstep

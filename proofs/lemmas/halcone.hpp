@@ -82,6 +82,10 @@ struct Words : MemoryWords<Open> {
                                   Stage from, Stage to) {
     return was.transit(t).stage == from && is.transit(t).stage == to;
   }
+  // An answer is on its way to the thread.
+  [[nodiscard]] static Bool returning(const MemoryState& m, const ThreadIx& t) {
+    return m.transit(t).stage == Stage::from_memory || m.transit(t).stage == Stage::from_l2;
+  }
   [[nodiscard]] static Bool completes(const MemoryState& was, const MemoryState& is, const ThreadIx& t) {
     return was.port(t).pending && !is.port(t).pending;
   }
@@ -178,8 +182,9 @@ struct History {
   }
 };
 
+// What holds of leases, whatever is watched: requests, times, and that copies agree where their leases meet.
 template <class System>
-struct Lemmas : MemoryClaims<System> {
+struct LeaseLemmas : MemoryClaims<System> {
   using Base = MemoryClaims<System>;
   using Base::each_cu;
   using Base::each_thread;
@@ -199,28 +204,14 @@ struct Lemmas : MemoryClaims<System> {
   using MemoryState = typename W::MemoryState;
   using Line = typename Memory::Line;
 
-  template <class V>
-  void lemmas(V& v) const {
-    theorem(v);
-    synchronization(v);
-    requests(v);
-    times(v);
-    data(v);
-  }
-
- private:
+ protected:
   [[nodiscard]] W w() const { return W{system.system()}; }
   [[nodiscard]] Memory p() const { return system.system().memory(); }
   [[nodiscard]] static Bool implies(const Bool& a, const Bool& b) { return !a || b; }
   [[nodiscard]] static Bool unlocked(const Line& line) { return line.present && !line.locked; }
-  [[nodiscard]] static Bool returning(const MemoryState& m, const ThreadIx& t) {
-    return m.transit(t).stage == Stage::from_memory || m.transit(t).stage == Stage::from_l2;
-  }
+  [[nodiscard]] static Bool returning(const MemoryState& m, const ThreadIx& t) { return W::returning(m, t); }
   [[nodiscard]] Bool leased(const MemoryState& m, const ThreadIx& t, const Block& b) const {
     return p().brings(m, t, b) && m.transit(t).rts != 0;
-  }
-  [[nodiscard]] Bool answered(const State& s, const ThreadIx& t) const {
-    return s.ghost.access(t).dated && (returning(s.system.memory, t) || s.system.memory.port(t).done);
   }
   [[nodiscard]] Bool each_block(auto claim) const {
     return k().forall(blocks, [&](const Block& b) { return claim(b); });
@@ -235,6 +226,146 @@ struct Lemmas : MemoryClaims<System> {
                k().forall(agents, [&](const Agent& a) { return claim(s, m.l2(a, b), m.clock2(a, b), b); });
       });
     });
+  }
+
+  template <class V>
+  void latest(V& v) const {
+    v.invariant("no lease ends after the latest", [this](const State& s) {
+      const auto& m = s.system.memory;
+      return Memory::mm(m).forgotten <= Memory::mm(m).latest &&
+             each_block([&](const Block& b) { return p().memory_time(m, b) <= Memory::mm(m).latest; });
+    });
+  }
+
+  template <class V>
+  void requests(V& v) const {
+    each_thread(v, "what is in flight is what a GPU thread waits for",
+                [this](const State&, const auto& m, const ThreadIx& t) {
+                  return implies(Memory::in_flight(m, t), p().on_gpu(m, t) && !asks(m, t, Operation::fence));
+                });
+    Base::pending_or_done(v);
+    each_thread(v, "who has locked a block is a store in flight",
+                [](const State&, const auto& m, const ThreadIx& t) {
+                  const auto& transit = m.transit(t);
+                  return implies(transit.hit1 || transit.hit2,
+                                 Memory::in_flight(m, t) && asks(m, t, Operation::store)) &&
+                         implies(transit.hit2,
+                                 transit.stage == Stage::to_memory || transit.stage == Stage::from_memory);
+                });
+    each_thread(v, "memory gives leases, and one to every store that has locked a block",
+                [](const State&, const auto& m, const ThreadIx& t) {
+                  const auto& transit = m.transit(t);
+                  return implies(!returning(m, t), transit.rts == 0) &&
+                         implies(returning(m, t) && (transit.hit1 || transit.hit2), transit.rts != 0);
+                });
+    each_thread(v, "a block is locked by one store", [this](const State&, const auto& m, const ThreadIx& t) {
+      const Block b = Memory::block(m, t);
+      const auto alone = [&](auto holds) {
+        return k().forall(threads,
+                          [&](const ThreadIx& u) { return u == t || !holds(u) || Memory::block(m, u) != b; });
+      };
+      return implies(m.transit(t).hit1, m.l1(w().cu(t), b).locked && alone([&](const ThreadIx& u) {
+                                          return m.transit(u).hit1 && w().cu(u) == w().cu(t);
+                                        })) &&
+             implies(m.transit(t).hit2, m.l2(w().agent(t), b).locked && alone([&](const ThreadIx& u) {
+                                          return m.transit(u).hit2 && w().agent(u) == w().agent(t);
+                                        }));
+    });
+  }
+
+  template <class V>
+  void times(V& v) const {
+    each_copy(v, "no copy's lease ends after memory's time",
+              [this](const State& s, const Line& line, const auto&, const Block& b) {
+                return !line.present || line.rts <= p().memory_time(s.system.memory, b);
+              });
+    each_copy(v, "a copy's lease has begun by its cache's clock",
+              [](const State&, const Line& line, const auto& clock, const Block&) {
+                return !line.present || line.wts <= clock;
+              });
+  }
+
+  // What two leases hold where they meet, whatever the word.
+  template <class V>
+  void data(V& v) const {
+    const auto newest = [this](const State& s, const auto& held, const Block& b) {
+      const auto& m = s.system.memory;
+      return held.rts < p().memory_time(m, b) || p().same(held.data, m.memory(b));
+    };
+    each_copy(v, "a copy on the newest lease is what memory holds",
+              [newest](const State& s, const Line& line, const auto&, const Block& b) {
+                return !unlocked(line) || newest(s, line, b);
+              });
+    each_thread(v, "a response with the newest lease is what memory holds",
+                [this, newest](const State& s, const auto& m, const ThreadIx& t) {
+                  const Block b = Memory::block(m, t);
+                  return implies(leased(m, t, b), newest(s, m.transit(t), b));
+                });
+    each_copy(v, "copies agree where their leases meet",
+              [this](const State& s, const Line& line, const auto&, const Block& b) {
+                const auto& m = s.system.memory;
+                return !unlocked(line) || (k().forall(cus, [&](const Cu& c) {
+                  return !unlocked(m.l1(c, b)) || meet(line, m.l1(c, b));
+                }) && k().forall(agents, [&](const Agent& a) {
+                  return !unlocked(m.l2(a, b)) || meet(line, m.l2(a, b));
+                }));
+              });
+    each_copy(v, "copies and responses agree where their leases meet",
+              [this](const State& s, const Line& line, const auto&, const Block& b) {
+                const auto& m = s.system.memory;
+                return !unlocked(line) || k().forall(threads, [&](const ThreadIx& t) {
+                  return !leased(m, t, b) || meet(line, m.transit(t));
+                });
+              });
+    each_thread(v, "responses agree where their leases meet",
+                [this](const State&, const auto& m, const ThreadIx& t) {
+                  const Block b = Memory::block(m, t);
+                  return !leased(m, t, b) || k().forall(threads, [&](const ThreadIx& u) {
+                    return !leased(m, u, b) || meet(m.transit(t), m.transit(u));
+                  });
+                });
+  }
+  [[nodiscard]] Bool meet(const auto& a, const auto& b) const {
+    return Memory::earlier(a.rts, b.rts) < Memory::later(a.wts, b.wts) || p().same(a.data, b.data);
+  }
+};
+
+template <class System>
+struct Lemmas : LeaseLemmas<System> {
+  using Base = LeaseLemmas<System>;
+  using Base::each_thread;
+  using Base::k;
+  using typename Base::Block;
+  using typename Base::Bool;
+  using typename Base::K;
+  using typename Base::Line;
+  using typename Base::Memory;
+  using typename Base::MemoryState;
+  using typename Base::Number;
+  using typename Base::State;
+  using typename Base::ThreadIx;
+  using typename Base::W;
+
+  template <class V>
+  void lemmas(V& v) const {
+    theorem(v);
+    synchronization(v);
+    Base::requests(v);
+    Base::times(v);
+    Base::data(v);
+  }
+
+ private:
+  using Base::each_block;
+  using Base::each_copy;
+  using Base::implies;
+  using Base::leased;
+  using Base::p;
+  using Base::returning;
+  using Base::unlocked;
+  using Base::w;
+  [[nodiscard]] Bool answered(const State& s, const ThreadIx& t) const {
+    return s.ghost.access(t).dated && (returning(s.system.memory, t) || s.system.memory.port(t).done);
   }
 
   template <class V>
@@ -329,105 +460,7 @@ struct Lemmas : MemoryClaims<System> {
                                      implies(s.ghost.access(t).dated && (writes(m, t) || response.rts == 0),
                                              s.ghost.access(t).time <= response.wts));
                 });
-    v.invariant("no lease ends after the latest", [this](const State& s) {
-      const auto& m = s.system.memory;
-      return Memory::mm(m).forgotten <= Memory::mm(m).latest &&
-             each_block([&](const Block& b) { return p().memory_time(m, b) <= Memory::mm(m).latest; });
-    });
-  }
-
-  template <class V>
-  void requests(V& v) const {
-    each_thread(v, "what is in flight is what a GPU thread waits for",
-                [this](const State&, const auto& m, const ThreadIx& t) {
-                  return implies(Memory::in_flight(m, t), p().on_gpu(m, t) && !asks(m, t, Operation::fence));
-                });
-    each_thread(
-        v, "a request is pending or done, not both",
-        [](const State&, const auto& m, const ThreadIx& t) { return !m.port(t).pending || !m.port(t).done; });
-    each_thread(v, "who has locked a block is a store in flight",
-                [](const State&, const auto& m, const ThreadIx& t) {
-                  const auto& transit = m.transit(t);
-                  return implies(transit.hit1 || transit.hit2,
-                                 Memory::in_flight(m, t) && asks(m, t, Operation::store)) &&
-                         implies(transit.hit2,
-                                 transit.stage == Stage::to_memory || transit.stage == Stage::from_memory);
-                });
-    each_thread(v, "memory gives leases, and one to every store that has locked a block",
-                [](const State&, const auto& m, const ThreadIx& t) {
-                  const auto& transit = m.transit(t);
-                  return implies(!returning(m, t), transit.rts == 0) &&
-                         implies(returning(m, t) && (transit.hit1 || transit.hit2), transit.rts != 0);
-                });
-    each_thread(v, "a block is locked by one store", [this](const State&, const auto& m, const ThreadIx& t) {
-      const Block b = Memory::block(m, t);
-      const auto alone = [&](auto holds) {
-        return k().forall(threads,
-                          [&](const ThreadIx& u) { return u == t || !holds(u) || Memory::block(m, u) != b; });
-      };
-      return implies(m.transit(t).hit1, m.l1(w().cu(t), b).locked && alone([&](const ThreadIx& u) {
-                                          return m.transit(u).hit1 && w().cu(u) == w().cu(t);
-                                        })) &&
-             implies(m.transit(t).hit2, m.l2(w().agent(t), b).locked && alone([&](const ThreadIx& u) {
-                                          return m.transit(u).hit2 && w().agent(u) == w().agent(t);
-                                        }));
-    });
-  }
-
-  template <class V>
-  void times(V& v) const {
-    each_copy(v, "no copy's lease ends after memory's time",
-              [this](const State& s, const Line& line, const auto&, const Block& b) {
-                return !line.present || line.rts <= p().memory_time(s.system.memory, b);
-              });
-    each_copy(v, "a copy's lease has begun by its cache's clock",
-              [](const State&, const Line& line, const auto& clock, const Block&) {
-                return !line.present || line.wts <= clock;
-              });
-  }
-
-  // What two leases hold where they meet, whatever the word.
-  template <class V>
-  void data(V& v) const {
-    const auto newest = [this](const State& s, const auto& held, const Block& b) {
-      const auto& m = s.system.memory;
-      return held.rts < p().memory_time(m, b) || p().same(held.data, m.memory(b));
-    };
-    each_copy(v, "a copy on the newest lease is what memory holds",
-              [newest](const State& s, const Line& line, const auto&, const Block& b) {
-                return !unlocked(line) || newest(s, line, b);
-              });
-    each_thread(v, "a response with the newest lease is what memory holds",
-                [this, newest](const State& s, const auto& m, const ThreadIx& t) {
-                  const Block b = Memory::block(m, t);
-                  return implies(leased(m, t, b), newest(s, m.transit(t), b));
-                });
-    each_copy(v, "copies agree where their leases meet",
-              [this](const State& s, const Line& line, const auto&, const Block& b) {
-                const auto& m = s.system.memory;
-                return !unlocked(line) || (k().forall(cus, [&](const Cu& c) {
-                  return !unlocked(m.l1(c, b)) || meet(line, m.l1(c, b));
-                }) && k().forall(agents, [&](const Agent& a) {
-                  return !unlocked(m.l2(a, b)) || meet(line, m.l2(a, b));
-                }));
-              });
-    each_copy(v, "copies and responses agree where their leases meet",
-              [this](const State& s, const Line& line, const auto&, const Block& b) {
-                const auto& m = s.system.memory;
-                return !unlocked(line) || k().forall(threads, [&](const ThreadIx& t) {
-                  return !leased(m, t, b) || meet(line, m.transit(t));
-                });
-              });
-    each_thread(v, "responses agree where their leases meet",
-                [this](const State&, const auto& m, const ThreadIx& t) {
-                  const Block b = Memory::block(m, t);
-                  return !leased(m, t, b) || k().forall(threads, [&](const ThreadIx& u) {
-                    return !leased(m, u, b) || meet(m.transit(t), m.transit(u));
-                  });
-                });
-  }
-  [[nodiscard]] Bool meet(const auto& a, const auto& b) const {
-    return Memory::earlier(a.rts, b.rts) < Memory::later(a.wts, b.wts) || p().same(a.data, b.data);
+    Base::latest(v);
   }
 };
 

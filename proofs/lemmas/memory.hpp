@@ -88,6 +88,28 @@ struct MemoryClaims {
   void each_agent(V& v, std::string_view name, Claim claim) const {
     each(v, name, agents, claim);
   }
+  // Until the first race (port_theorem.hpp).
+  template <class V, class Claim>
+  void each_thread_unraced(V& v, std::string_view name, Claim claim) const {
+    each_thread(v, name, [claim](const State& s, const auto& m, const auto& t) {
+      return s.ghost.port.raced || claim(s, m, t);
+    });
+  }
+
+  // What every client and port keep.
+  template <class V>
+  void pending_or_done(V& v) const {
+    each_thread(v, "a request is pending or done, not both", [](const State&, const auto& m, const auto& t) {
+      return !m.port(t).pending || !m.port(t).done;
+    });
+  }
+  template <class V>
+  void loads_release_nothing(V& v) const {
+    each_thread(v, "a load releases nothing", [](const State&, const auto& m, const auto& t) {
+      const auto& q = m.port(t).request;
+      return !m.port(t).pending || q.operation != Operation::load || !releases(q.order);
+    });
+  }
 
  private:
   template <class V, class Tag, class Claim>

@@ -264,9 +264,7 @@ struct PlaceLemmas : MemoryClaims<System> {
                          (!read.followed || read.stage == ReadStage::from_directory ||
                           read.stage == ReadStage::from_l2);
                 });
-    each_thread(v, "a request is pending or done, not both", [](const State&, const M& m, const ThreadIx& t) {
-      return !m.port(t).pending || !m.port(t).done;
-    });
+    Base::pending_or_done(v);
   }
 
   // A CPU's release is for the whole system.

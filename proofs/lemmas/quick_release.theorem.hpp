@@ -25,6 +25,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
   using Base::each_agent;
   using Base::each_cu;
   using Base::each_thread;
+  using Base::each_thread_unraced;
   using Base::k;
   using Base::system;
   using Base::travels;
@@ -65,10 +66,7 @@ struct TheoremLemmas : PlaceLemmas<System> {
 
   template <class V>
   void requests(V& v) const {
-    each_thread(v, "a load releases nothing", [](const State&, const M& m, const ThreadIx& t) {
-      const auto& q = m.port(t).request;
-      return !m.port(t).pending || q.operation != Operation::load || !releases(q.order);
-    });
+    Base::loads_release_nothing(v);
     each_thread(v, "an operation has had its point where its load or RMW is on its way past it",
                 [this](const State& s, const M& m, const ThreadIx& t) {
                   return s.ghost.port.pointed(t) ==
@@ -733,12 +731,6 @@ struct TheoremLemmas : PlaceLemmas<System> {
     Value found(0);
     K::for_each_queued(link, [&](const Up& m) { found = m.data(Open::watched_word()); });
     return found;
-  }
-  template <class V, class Claim>
-  void each_thread_unraced(V& v, std::string_view name, Claim claim) const {
-    each_thread(v, name, [claim](const State& s, const auto& m, const ThreadIx& t) {
-      return s.ghost.port.raced || claim(s, m, t);
-    });
   }
 };
 

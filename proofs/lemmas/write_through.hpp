@@ -404,9 +404,7 @@ struct Lemmas : LinkLemmas<System> {
                          m.stage(t) == Stage::invalidating2 || m.stage(t) == Stage::invalidating1 ||
                          m.port(t).done;
                 });
-    each_thread(
-        v, "a request is pending or done, not both",
-        [](const State&, const auto& m, const ThreadIx& t) { return !m.port(t).pending || !m.port(t).done; });
+    Base::pending_or_done(v);
     each_thread(v, "a release of a thread that is idle is over",
                 [](const State& s, const auto& m, const ThreadIx& t) {
                   return !s.ghost.ahead(t) || m.stage(t) != Stage::idle;

@@ -123,6 +123,7 @@ struct TheoremLemmas : LinkLemmas<System> {
   using Base::each_agent;
   using Base::each_cu;
   using Base::each_thread;
+  using Base::each_thread_unraced;
   using Base::k;
   using Base::system;
   using Base::w;
@@ -156,13 +157,8 @@ struct TheoremLemmas : LinkLemmas<System> {
 
   template <class V>
   void requests(V& v) const {
-    each_thread(
-        v, "a request is pending or done, not both",
-        [](const State&, const auto& m, const ThreadIx& t) { return !m.port(t).pending || !m.port(t).done; });
-    each_thread(v, "a load releases nothing", [](const State&, const auto& m, const ThreadIx& t) {
-      const auto& q = m.port(t).request;
-      return !m.port(t).pending || q.operation != Operation::load || !releases(q.order);
-    });
+    Base::pending_or_done(v);
+    Base::loads_release_nothing(v);
     each_thread(v, "an operation has had its point once its load is sent, or caches are to be dropped",
                 [](const State& s, const auto& m, const ThreadIx& t) {
                   const Bool sent = m.read(t).stage != ReadStage::none && m.stage(t) == Stage::idle &&
@@ -301,13 +297,6 @@ struct TheoremLemmas : LinkLemmas<System> {
   }
 
   // ---- until the first race
-
-  template <class V, class Claim>
-  void each_thread_unraced(V& v, std::string_view name, Claim claim) const {
-    each_thread(v, name, [claim](const State& s, const auto& m, const ThreadIx& t) {
-      return s.ghost.port.raced || claim(s, m, t);
-    });
-  }
 
   template <class V>
   void newest(V& v) const {

@@ -1,7 +1,6 @@
 #include "proofs/lemmas/halcone.hpp"
 
 #include <limits>
-#include <type_traits>
 
 #include "proofs/open_system.hpp"
 #include "proofs/registry.hpp"
@@ -9,12 +8,6 @@
 namespace lockstep {
 
 namespace {
-
-// Amounts are numbers to the prover, so they may be as large as numbers get.
-struct AnyAmounts {
-  template <class Tag>
-  static constexpr int of = Amount<Tag> ? std::numeric_limits<int>::max() : Tag::capacity;
-};
 
 std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
   SystemOptions timeless = options;

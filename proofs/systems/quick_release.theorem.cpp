@@ -16,8 +16,8 @@ std::unique_ptr<ProofSubject> build(const SystemOptions& options) {
       throw BadInput(fmt::format("the theorem at the port is stated for one message a link, not {}", size),
                      fmt::format("--size {}=1", name));
   }
-  return build_theorem<quick_release::Info, quick_release::TheoremHistory, quick_release::TheoremLemmas>(
-      options);
+  return build_theorem<quick_release::Info, quick_release::TheoremHistory, quick_release::TheoremLemmas,
+                       FullCapacities, symbolic::Words::any>(options);
 }
 
 const RegisteredTheorem registered(origin<quick_release::Info>("proofs/systems/quick_release.theorem.cpp"),

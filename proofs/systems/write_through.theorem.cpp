@@ -9,7 +9,8 @@ namespace {
 
 const RegisteredTheorem registered(
     origin<write_through::Info>("proofs/systems/write_through.theorem.cpp"),
-    build_theorem<write_through::Info, write_through::TheoremHistory, write_through::TheoremLemmas>);
+    build_theorem<write_through::Info, write_through::TheoremHistory, write_through::TheoremLemmas,
+                  FullCapacities, symbolic::Words::any>);
 
 }  // namespace
 

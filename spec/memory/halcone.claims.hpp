@@ -32,7 +32,9 @@ struct Claims {
   void at_once(AtOnceList<K, State>& list) const {
     const auto anywhere = [](const State&, auto) { return Bool(true); };
     list.commutes("fence passes", over(threads), anywhere);
-    list.commutes("CPU passes a fence", over(threads), anywhere);
+    list.commutes("CPU passes a fence", over(threads), [self = *this](const State& s, ThreadIx t) {
+      return Bool(!self.memory.knows_scopes()) || !acquires(s.port(t).request.order);
+    });
     const auto alone = [self = *this](const State& s, ThreadIx t) { return self.is_alone(s, t); };
     if (!memory.is("atomic") && !memory.fault("entry-forgotten")) {
       list.commutes("load misses L1", over(threads), alone);

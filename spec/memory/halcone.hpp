@@ -36,8 +36,9 @@
 //    clocks of all banks of its L2, too.
 // `time-carried` goes the way of G-TSC instead: every request carries the time of its L1.
 //
-// The CPUs, which the paper leaves out, have no caches and one clock here; a logical time that would
-// overflow restarts everywhere at once, with empty caches.
+// The CPUs, which the paper leaves out, have no caches and one clock here, which an acquire fence of theirs
+// moves to the latest memts; a logical time that would overflow restarts everywhere at once, with empty
+// caches.
 #pragma once
 
 #include <array>
@@ -766,7 +767,13 @@ struct Protocol : MemorySystem<K, faults, variants> {
     r.rule(
         {.name = "CPU passes a fence", .unit = "CPU", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
-        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
+        [=, this](State& s, ThreadIx t) {
+          if (knows_scopes()) {
+            k.when(acquires(s.port(t).request.order),
+                   [&] { mm(s).cpu_clock = later(mm(s).cpu_clock, mm(s).latest); });
+          }
+          complete<K>(s.port(t));
+        });
   }
 };
 
