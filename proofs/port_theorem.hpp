@@ -70,6 +70,18 @@ struct LateStores {
     BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
   };
 };
+template <class K, class Points>
+requires requires {
+  typename Points::Way;
+}
+struct LateStores<K, Points> {
+  struct Ghost {
+    typename K::template Table<LateStore<K, typename Points::Way>, ThreadTag> of;
+    typename K::Bool out_of_order;  // an atomic had its point while a store of its thread was late
+    typename K::Bool releases;      // the newest write is of a release
+    BOOST_DESCRIBE_CLASS(Ghost, (), (of, out_of_order, releases), (), ())
+  };
+};
 // Where release and acquire pair by block: what is published through each.
 template <class K, bool by_block>
 struct PublishedBy {
@@ -93,18 +105,6 @@ requires requires {
 struct Turns<K, Points> {
   typename K::template Table<typename Points::Time, ThreadTag> time;
   BOOST_DESCRIBE_CLASS(Turns, (), (time), (), ())
-};
-template <class K, class Points>
-requires requires {
-  typename Points::Way;
-}
-struct LateStores<K, Points> {
-  struct Ghost {
-    typename K::template Table<LateStore<K, typename Points::Way>, ThreadTag> of;
-    typename K::Bool out_of_order;  // an atomic had its point while a store of its thread was late
-    typename K::Bool releases;      // the newest write is of a release
-    BOOST_DESCRIBE_CLASS(Ghost, (), (of, out_of_order, releases), (), ())
-  };
 };
 
 }  // namespace detail
@@ -148,7 +148,7 @@ struct PortHistory {
 
   struct Ghost {
     Bool raced;
-    Bool two_at_once;  // two operations had their points in one step, so nothing orders them
+    Bool two_at_once;  // two operations had their points at once, so nothing orders them
     Bool unasked;      // a thread was given a completion that it did not wait for
     // The newest write: what it wrote, and how.
     Value newest;
@@ -645,7 +645,10 @@ struct PortTheorem {
     }
     v.invariant("nothing completes that was not asked for",
                 [](const State& s) { return !s.ghost.port.unasked; });
-    v.invariant("a completed operation has had its point, in a step of its own", [&open](const State& s) {
+    const std::string_view point = H::in_turns
+                                       ? "a completed operation has had its point, in its turn"
+                                       : "a completed operation has had its point, in a step of its own";
+    v.invariant(point, [&open](const State& s) {
       return !s.ghost.port.two_at_once && open.kind().forall(threads, [&](const ThreadIx& t) {
         return !s.system.memory.port(t).done || s.ghost.port.pointed(t);
       });

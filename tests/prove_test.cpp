@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
 #include <string>
 
 #include "checker/explore/adaptor.hpp"
@@ -122,6 +123,16 @@ bool fault_refutes(const std::string& name, const std::string& fault, const std:
                    SystemOptions system = {}) {
   system.faults = {fault};
   return refuted(prove_port(name, system, lemma), lemma);
+}
+
+void all_faults_refuted(const std::string& name, std::span<const Fault> faults,
+                        const std::map<std::string, std::string>& seen_by) {
+  for (const Fault& one : faults) {
+    const std::string fault(one.name);
+    INFO(fault);
+    REQUIRE(seen_by.contains(fault));
+    CHECK(fault_refutes(name, fault, seen_by.at(fault)));
+  }
 }
 
 // Whether the explorer finds a run that breaks the promise at the port, on the machine that is so described.
@@ -598,12 +609,7 @@ TEST_CASE("the promise at write-through's port is proved for two of everything",
 }
 
 TEST_CASE("every fault of write-through breaks the proof of what its port promises", "[.][nightly]") {
-  for (const Fault& fault : write_through::faults) {
-    const std::string name(fault.name);
-    INFO(name);
-    REQUIRE(write_through_seen_by.contains(name));
-    CHECK(fault_refutes("write-through", name, write_through_seen_by.at(name)));
-  }
+  all_faults_refuted("write-through", write_through::faults, write_through_seen_by);
 }
 
 TEST_CASE("at write-through's port a release that does not wait is noticed") {
@@ -627,12 +633,7 @@ TEST_CASE("the promise at quick-release's port is proved for two of everything",
 }
 
 TEST_CASE("every fault of quick-release breaks the proof of what its port promises", "[.][nightly]") {
-  for (const Fault& fault : quick_release::faults) {
-    const std::string name(fault.name);
-    INFO(name);
-    REQUIRE(quick_release_seen_by.contains(name));
-    CHECK(fault_refutes("quick-release", name, quick_release_seen_by.at(name)));
-  }
+  all_faults_refuted("quick-release", quick_release::faults, quick_release_seen_by);
 }
 
 TEST_CASE("at quick-release's port a marker that overtakes is noticed, and S-FIFOs split by wavefront are") {
@@ -668,12 +669,7 @@ TEST_CASE("the promise at halcone's port is proved for two of everything, at eve
 }
 
 TEST_CASE("every fault of halcone breaks the proof of what its port promises", "[.][nightly]") {
-  for (const Fault& fault : halcone::faults) {
-    const std::string name(fault.name);
-    INFO(name);
-    REQUIRE(halcone_seen_by.contains(name));
-    CHECK(fault_refutes("halcone", name, halcone_seen_by.at(name)));
-  }
+  all_faults_refuted("halcone", halcone::faults, halcone_seen_by);
 }
 
 TEST_CASE(

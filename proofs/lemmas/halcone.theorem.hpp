@@ -179,9 +179,6 @@ struct TheoremLemmas : LeaseLemmas<System> {
   [[nodiscard]] Bool each_ahead(const State& s, auto claim) const {
     return k().forall(threads, [&](const ThreadIx& u) { return !is_ahead(s, u) || claim(u); });
   }
-  [[nodiscard]] static Bool synchronizes(const MemoryState& m, const ThreadIx& t) {
-    return m.port(t).request.order != Order::plain;
-  }
   [[nodiscard]] Number clock1(const MemoryState& m, const ThreadIx& t) const { return m.clock1(w().cu(t)); }
   [[nodiscard]] Number bank(const MemoryState& m, const Agent& a) const {
     return m.clock2(a, W::watched_block());
