@@ -46,7 +46,7 @@ class WatchedByAny : public AnyClient<Info, K> {
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 };
 
-// A request of the explored client: at the watched word, or at none.
+// A request of the explored client, which asks for it at any word.
 struct Asked {
   Operation operation = Operation::load;
   Order order = Order::plain;
@@ -104,11 +104,15 @@ class WatchedByFew {
   using MemoryState = typename Memory::State;
   using ThreadIx = typename K::template Ix<ThreadTag>;
   using AskedIx = typename K::template Ix<AskedTag>;
+  using Block = typename K::template Ix<BlockTag>;
+  using Word = typename K::template Ix<WordTag>;
   struct State {
     // What the port does not store.
     typename K::template Table<AskedIx, ThreadTag> asked;
+    typename K::template Table<Block, ThreadTag> block;
+    typename K::template Table<Word, ThreadTag> word;
     MemoryState memory;
-    BOOST_DESCRIBE_CLASS(State, (), (asked, memory), (), ())
+    BOOST_DESCRIBE_CLASS(State, (), (asked, block, word, memory), (), ())
   };
 
   // Of the requests, only those whose numbers are bits of `allowed`.
@@ -131,15 +135,19 @@ class WatchedByFew {
   }
   void rules(RuleList<K, State>& list) const {
     list.rule(
-        {.name = "asks", .unit = "thread"}, over(threads, lockstep::asked),
-        [this](const State& s, ThreadIx t, AskedIx what) {
+        {.name = "asks", .unit = "thread"}, over(threads, lockstep::asked, blocks, words),
+        [this](const State& s, ThreadIx t, AskedIx what, Block b, Word w) {
           const auto& port = s.memory.port(t);
-          return !port.pending && !port.done && typename K::Bool((allowed_ >> what.v & 1U) != 0);
+          const bool nowhere = detail::asked_of_explored.at(what.v).operation == Operation::fence;
+          const bool allowed = (allowed_ >> what.v & 1U) != 0 && (!nowhere || (b.v == 0 && w.v == 0));
+          return !port.pending && !port.done && typename K::Bool(allowed);
         },
-        [this](State& s, ThreadIx t, AskedIx what) {
+        [this](State& s, ThreadIx t, AskedIx what, Block b, Word w) {
           s.asked(t) = what;
+          s.block(t) = b;
+          s.word(t) = w;
           s.memory.port(t).pending = true;
-          fill_in(s.memory.port(t).request, what);
+          fill_in(s, t);
         });
     list.rule(
         {.name = "takes its completion", .unit = "thread"}, over(threads),
@@ -148,6 +156,8 @@ class WatchedByFew {
           s.memory.port(t).done = false;
           s.memory.port(t).result = typename K::Value(0);
           s.asked(t) = AskedIx{};
+          s.block(t) = Block{};
+          s.word(t) = Word{};
         });
     RuleList<K, MemoryState> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
@@ -160,17 +170,18 @@ class WatchedByFew {
   }
   void restore(State& s) const {
     k_.for_each(threads, [&](ThreadIx t) {
-      K::when(s.memory.port(t).pending || s.memory.port(t).done,
-              [&] { fill_in(s.memory.port(t).request, s.asked(t)); });
+      K::when(s.memory.port(t).pending || s.memory.port(t).done, [&] { fill_in(s, t); });
     });
   }
   [[nodiscard]] bool proper_end(const State&) const { return false; }
 
  private:
-  template <class Request>
-  void fill_in(Request& q, const AskedIx& what) const {
+  void fill_in(State& s, const ThreadIx& t) const {
+    auto& q = s.memory.port(t).request;
+    q.block = s.block(t);
+    q.word = s.word(t);
     k_.for_each(lockstep::asked, [&](const AskedIx& i) {
-      K::when(what == i, [&] {
+      K::when(s.asked(t) == i, [&] {
         const Asked& a = detail::asked_of_explored.at(i.v);
         q.operation = a.operation;
         q.order = a.order;
@@ -308,12 +319,14 @@ struct SmallMachine {
   int cus;
   int agents;
   bool host;  // the second one is a CPU's
+  int blocks = 1;
 };
-inline constexpr std::array<SmallMachine, 4> small_machines{
+inline constexpr std::array<SmallMachine, 5> small_machines{
     SmallMachine{"two CUs", 2, 1, false},
     SmallMachine{"a CU and a CPU", 1, 1, true},
     SmallMachine{"two agents", 2, 2, false},
     SmallMachine{"one CU", 1, 1, false},
+    SmallMachine{"two CUs and two blocks", 2, 1, false, 2},
 };
 // Requests that show much by themselves, and on which of these machines.
 struct FewRequests {
@@ -329,6 +342,7 @@ inline std::vector<FewRequests> few_requests() {
   const auto rmw = [](Scope scope) { return Asked{Operation::rmw, Order::acq_rel, scope, 3}; };
   const auto fence = [](Order order) { return Asked{Operation::fence, order, Scope::agent, 0}; };
   const std::vector<Asked> to_system{load, store, release(Scope::system), acquire(Scope::system)};
+  const std::vector<Asked> to_agent{load, store, release(Scope::agent), acquire(Scope::agent)};
   return {
       {"loads, stores and an agent's RMWs", 0, {load, store, rmw(Scope::agent)}},
       {"loads and an agent's releases and acquires", 0, {load, release(Scope::agent), acquire(Scope::agent)}},
@@ -338,6 +352,7 @@ inline std::vector<FewRequests> few_requests() {
       {"loads, stores and an agent's fences", 0, {load, store, fence(Order::release), fence(Order::acquire)}},
       {"loads, stores and a system's releases and acquires", 1, to_system},
       {"loads, stores and a system's releases and acquires", 2, to_system},
+      {"loads, stores and an agent's releases and acquires", 4, to_agent},
   };
 }
 template <class Info, class Sizes>
@@ -349,6 +364,7 @@ Sizes small_sizes(const SmallMachine& where, int variant) {
   sizes.template set<ThreadTag>(2);
   sizes.template set<CuTag>(where.cus);
   sizes.template set<AgentTag>(where.agents);
+  sizes.template set<BlockTag>(where.blocks);
   Info::default_sizes(sizes, variant);
   sizes.visit([]<class Tag>(Tag, int& size) {
     if (!std::is_same_v<Tag, AskedTag> && counts_things<Tag> && is_slot<Tag>) size = 1;
@@ -396,7 +412,7 @@ std::unique_ptr<ProofSubject> build_theorem(const SystemOptions& options) {
                 trees == Trees::of_changed ? changed : rule_trees(describe, options, sizes, trees),
                 "system.memory")));
   };
-  // The explorer's machines: two threads, one block of one word, the shortest queues.
+  // The explorer's machines: two threads, a block of one word or two, the shortest queues.
   using Few = WatchedByFew<Info, Numbers>;
   using Observed = WithHistory<Few, History>;
   const auto observed = [=](const SmallMachine& where, std::uint32_t allowed) {
