@@ -81,8 +81,11 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
 
 std::string build_identity() {
   std::ifstream self("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()};
-  return fmt::format("{:016x}", XXH64(bytes.data(), bytes.size(), 0));
+  return digest({std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()});
+}
+
+std::string digest(const std::string& text) {
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
 }
 
 std::optional<RaceModel> race_model_named(const std::string& text) {

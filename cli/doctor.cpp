@@ -34,6 +34,7 @@ constexpr std::array tools{
     Tool{"cc", "--version", "gcc", "crosscheck, progress --confirm: compiles what those two generate"},
     Tool{"cvc5", "--version", "cvc5", "prove --recheck: the second solver"},
     Tool{"neato", "-V", "graphviz", "litmus --graph: draws executions"},
+    Tool{"gnuplot", "--version", "gnuplot-nox", "sweep --plot: draws what a comparison turns on"},
     Tool{"coqc", "--version", "coq", "proofs/executions: what holds of executions of any size"},
     Tool{"ninja", "--version", "ninja-build", "--with: builds the command with a system of one's own"},
 };
@@ -62,7 +63,7 @@ int run_doctor(bool as_json) {
   for (const Tool& tool : tools) {
     const auto version = version_of(tool);
     if (!version) packages.push_back(tool.package);
-    text += fmt::format("  {:<6} {:<18}  {}\n", tool.name, version.value_or("missing"), tool.what);
+    text += fmt::format("  {:<7} {:<18}  {}\n", tool.name, version.value_or("missing"), tool.what);
     found.push_back({{"name", tool.name}, {"for", tool.what}, {"package", tool.package}});
     if (version) found.back()["version"] = *version;
   }

@@ -1,10 +1,10 @@
-// The command of `lockstep-sim`.
+// The commands of `lockstep-sim`.
 #include "cli/command.hpp"
 
 namespace lockstep::cli {
 
 std::vector<Command> add_commands(CLI::App& lockstep) {
-  return {add_sim(lockstep)};
+  return {add_sim(lockstep), add_sweep(lockstep)};
 }
 
 }  // namespace lockstep::cli

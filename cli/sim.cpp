@@ -1,91 +1,27 @@
 // `lockstep sim`: runs a workload on a timed machine, on one system or on several side by side.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <memory>
 
-#include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "checker/support/home.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
-#include "refimpl/comparison.hpp"
-#include "refimpl/launched.hpp"
-#include "refimpl/simulator.hpp"
+#include "cli/simulation.hpp"
+#include "refimpl/outcomes.hpp"
 
 namespace lockstep::cli {
 
 namespace {
 
 struct Options {
-  std::string workload;
-  std::vector<std::string> systems;
-  std::string machine;
-  std::vector<std::string> sizes;
+  SimulationChoice choice;
   std::string plot;
-  int cus = 0;
-  std::uint64_t seed = 1;
+  int runs = 100;
+  int jitter = 0;
   bool json = false;
   bool rules = false;
 };
-
-std::string shipped_machine(const std::string& name) {
-  return shipped("refimpl/machines/" + name).string();
-}
-
-bool takes_launches(const std::string& system) {
-  SimulationOptions options;
-  return find_launched_system(system, options) != nullptr;
-}
-
-// Systems whose client launches kernels run workloads of their own, beside the baseline where one is named.
-int run_launched(const Options& options) {
-  const ChipletMachine machine =
-      read_chiplet_machine(options.machine.empty() ? shipped_machine("chiplets.toml") : options.machine);
-  if (options.cus > 0) {
-    throw BadInput("--cus is not for machines of chiplets", "say --size chiplets=N");
-  }
-  SimulationRequest request;
-  request.machine.name = machine.name;
-  request.options.seed = options.seed;
-  for (const std::string& text : options.sizes) request.sizes.insert(parse_size(text));
-  request.systems = options.systems;
-  if (request.systems.size() == 1 && request.systems.front().find('/') == std::string::npos)
-    request.systems.insert(request.systems.begin(), request.systems.front() + "/baseline");
-  if (!options.plot.empty()) throw BadInput("--plot is for programs");
-  std::vector<std::string> workloads{options.workload};
-  if (options.workload == "all") {
-    workloads.clear();
-    for (const LaunchWorkloadEntry& entry : launch_workloads()) workloads.emplace_back(entry.name);
-  }
-  std::vector<ComparedRun> runs;
-  for (const std::string& workload : workloads) {
-    runs.push_back(run_launched_workload(machine, request, workload, interrupted()));
-    if (!options.json) print_now(comparison_text(runs.back(), options.rules));
-    if (interrupted()) break;
-  }
-  if (options.json) print_now(comparison_json(request, runs).dump(1) + "\n");
-  return exit_status_of(runs);
-}
-
-// Sizes of the workload and those of the protocols' queues are told apart by name.
-SimulationRequest request_of(const Options& options) {
-  SimulationRequest request;
-  request.machine = read_machine(options.machine.empty() ? shipped_machine("apu.toml") : options.machine,
-                                 shipped_machine(""));
-  request.options.cus = options.cus;
-  request.options.seed = options.seed;
-  for (const std::string& text : options.sizes) request.sizes.insert(parse_size(text));
-  request.systems = options.systems;
-  if (request.systems.empty()) request.systems = {"write-through"};
-  if (options.workload != "all") {
-    request.workloads.push_back(options.workload);
-  } else {
-    for (const WorkloadEntry& entry : workloads()) request.workloads.emplace_back(entry.name);
-  }
-  return request;
-}
 
 void write_plot(const std::vector<ComparedRun>& runs, const std::string& file) {
   std::ofstream stream(file);
@@ -93,32 +29,49 @@ void write_plot(const std::vector<ComparedRun>& runs, const std::string& file) {
   if (!stream.flush()) throw BadInput(fmt::format("cannot write '{}'", file));
 }
 
-int run(const Options& options) {
-  const auto launched = std::count_if(options.systems.begin(), options.systems.end(), takes_launches);
-  if (launched > 0 && static_cast<std::size_t>(launched) < options.systems.size())
-    throw BadInput("systems that run programs and systems that take launches cannot be compared",
-                   "name those of one kind with --on");
-  if (launched > 0) return run_launched(options);
-  const auto bears_name = [&](const auto& entry) { return entry.name == options.workload; };
-  if (std::any_of(launch_workloads().begin(), launch_workloads().end(), bears_name) &&
-      std::none_of(workloads().begin(), workloads().end(), bears_name)) {
-    throw BadInput(fmt::format("'{}' is a sequence of launches", options.workload), "say --on cpcoh");
+// A litmus test is run again and again, and its outcomes are counted.
+int run_litmus(const Options& options, const Simulation& simulation) {
+  const SimulationRequest chosen = simulation.request();
+  TimedTestRequest request;
+  request.test = simulation.test();
+  request.machine = chosen.machine;
+  request.systems = simulation.systems();
+  request.options = chosen.options;
+  request.options.sizes = chosen.sizes;
+  request.options.jitter = options.jitter;
+  request.runs = static_cast<std::size_t>(options.runs);
+  const TimedTest result = run_test(request, interrupted());
+  if (options.json) {
+    nlohmann::ordered_json json{{"schema", "lockstep.sim/1"}, {"machine", chosen.machine.name}};
+    json["tests"] = {timed_test_json(result)};
+    print_now(json.dump(1) + "\n");
+  } else {
+    print_now(timed_test_text(result));
   }
-  SimulationRequest request = request_of(options);
-  if (!options.plot.empty() && request.systems.size() != 2) {
+  return exit_status_of(result);
+}
+
+int run(const Options& options) {
+  const Simulation simulation(options.choice);
+  if (simulation.test() != nullptr) {
+    if (!options.plot.empty() || options.rules)
+      throw BadInput(fmt::format("{} is not for litmus tests", options.plot.empty() ? "--rules" : "--plot"));
+    return run_litmus(options, simulation);
+  }
+  if (!options.plot.empty() && simulation.launches()) throw BadInput("--plot is for programs");
+  if (!options.plot.empty() && simulation.systems().size() != 2) {
     throw BadInput("--plot compares two systems", "say --on write-through,quick-release");
   }
   ProgressLine progress;
   std::vector<ComparedRun> runs;
-  for (const std::string& workload : request.workloads) {
-    ComparedRun compared =
-        run_workload(request, workload, interrupted(), [&](const std::string& now) { progress.show(now); });
+  for (const std::string& workload : simulation.workloads()) {
+    ComparedRun compared = simulation.run(workload, {}, [&](const std::string& now) { progress.show(now); });
     progress.erase();
     if (!options.json) print_now(comparison_text(compared, options.rules));
     runs.push_back(std::move(compared));
     if (interrupted()) break;
   }
-  if (options.json) print_now(comparison_json(request, runs).dump(1) + "\n");
+  if (options.json) print_now(comparison_json(simulation.machine_name(), runs).dump(1) + "\n");
   if (!options.plot.empty() && !interrupted()) {
     write_plot(runs, options.plot);
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
@@ -131,23 +84,18 @@ int run(const Options& options) {
 Command add_sim(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("sim", sim_what);
-  app->add_option("WORKLOAD", options->workload,
-                  "copy, vector-add, reduction, stencil, message-passing, or all of them: all; "
-                  "of launches: babelstream, stencil")
-      ->required();
-  add_list(*app, "--on", options->systems, "Systems to run on (default: write-through)")->type_name("S,S");
-  app->add_option("--machine", options->machine,
-                  "Machine file (default: refimpl/machines/apu.toml, or chiplets.toml)")
-      ->type_name("FILE");
-  add_list(*app, "--size", options->sizes, "A size of the workload or of the protocol, such as words=4096")
-      ->type_name("K=N");
-  app->add_option("--cus", options->cus, "CUs (default: as the machine has)")
-      ->check(CLI::Range(1, 4096).description(""))
-      ->type_name("N");
-  app->add_option("--seed", options->seed, "Of the data and of the order in which waves start (default: 1)")
-      ->type_name("N");
+  options->choice.add_to(*app);
   app->add_option("--plot", options->plot, "Write run time and DRAM writes of two systems as SVG")
       ->type_name("FILE");
+  app->add_option("--runs", options->runs, "Of a litmus test, each with another seed")
+      ->check(CLI::Range(1, 100'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_option("--jitter", options->jitter,
+                  "Of a litmus test: cycles, at most, that anything may take longer, at random")
+      ->check(CLI::Range(0, 1'000'000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
   app->add_flag("--rules", options->rules, "Also print how often each rule fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.sim/1");
   app->footer(
@@ -155,10 +103,15 @@ Command add_sim(CLI::App& lockstep) {
       "  lockstep sim copy --on write-through\n"
       "  lockstep sim stencil --on write-through,quick-release --size words=1024\n"
       "  lockstep sim all --on write-through,quick-release --plot qr.svg\n"
+      "  lockstep sim copy --on write-through --set memory.queue=64 --set memory.kind=dram\n"
+      "      --set memory.preset=ddr4 --set memory.bytes_per_cycle=\n"
+      "  lockstep sim mp-agent --on write-through,quick-release --runs 1000 --jitter 200\n"
+      "  lockstep sim ticket-lock --on quick-release --size threads=3\n"
       "  lockstep sim babelstream --on cpcoh                    beside cpcoh/baseline\n"
       "\n"
       "Exit status: 0 ran to its end with the right results, 1 stuck, an assertion\n"
-      "failed or wrong results, 2 bad input, 130 interrupted (partial figures).");
+      "failed, wrong results or an outcome that is never expected, 2 bad input, 130 interrupted (partial "
+      "figures).");
   return {app, [options] { return run(*options); }};
 }
 

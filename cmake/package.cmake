@@ -69,6 +69,6 @@ exhaustively, put to litmus tests, proved with Z3, exported to Rumur and SPIN, a
   string(JOIN ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ cmake ninja-build libfmt-dev nlohmann-json3-dev tao-pegtl-dev
          libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
   # Judges, and what draws.
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz, gnuplot-nox")
   include(CPack)
 endif()

@@ -16,7 +16,7 @@ constexpr unsigned most_bytes = 1 << 20;
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  Reader(std::string_view text, unsigned header) : text_(text), header_(header) {}
 
   std::vector<ByteTerm> sum(std::string& wrong) {
     std::vector<ByteTerm> terms;
@@ -62,6 +62,9 @@ class Reader {
       const auto [end, error] = std::from_chars(what.data(), what.data() + what.size(), t.bytes);
       if (error != std::errc() || end != what.data() + what.size() || t.bytes > most_bytes)
         fail(fmt::format("'{}' is not a number of bytes", what));
+    } else if (what == "header") {
+      t.bytes = header_;
+      if (header_ == 0) fail("the machine has no header_bytes");
     } else if (what == "word") {
       t.kind = ByteTerm::Kind::word;
     } else if (what == "block") {
@@ -73,7 +76,7 @@ class Reader {
       t.table = what.substr(0, dot);
       t.field = what.substr(dot + 1);
     } else {
-      fail(fmt::format("'{}' is none of word, block, mask and TABLE.FIELD", what));
+      fail(fmt::format("'{}' is none of header, word, block, mask and TABLE.FIELD", what));
     }
     if (wrong_.empty() && take('[')) condition(t);
     return t;
@@ -96,14 +99,15 @@ class Reader {
   }
 
   std::string_view text_;
+  unsigned header_;
   std::string_view rest_ = text_;
   std::string wrong_;
 };
 
 }  // namespace
 
-std::vector<ByteTerm> parse_bytes(std::string_view text, std::string& wrong) {
-  return Reader(text).sum(wrong);
+std::vector<ByteTerm> parse_bytes(std::string_view text, unsigned header, std::string& wrong) {
+  return Reader(text, header).sum(wrong);
 }
 
 }  // namespace lockstep

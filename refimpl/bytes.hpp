@@ -1,6 +1,7 @@
 // How many bytes a message or an access to memory has: a sum that a machine file states beside a rule, such
 // as
 //   "8 + mask"                        a header, and the words that the message's mask names
+//   "header + mask"                   likewise, with as large a header as the machine file says
 //   "block - word[request = store]"   a block, of which a store brings a word
 //   "wl3.dirty + cpu.dirty"           what the rule takes away from rows of two tables
 // Numbers are headers; words, blocks, masks and marks are data.
@@ -43,7 +44,8 @@ struct ByteCount {
   [[nodiscard]] bool said() const { return !terms.empty(); }
 };
 
-// A sum without its place. On text that is none returns no terms and says in `wrong` what is the matter.
-std::vector<ByteTerm> parse_bytes(std::string_view text, std::string& wrong);
+// A sum without its place; `header` stands for so many bytes, or means nothing where they are none. On text
+// that is no sum returns no terms and says in `wrong` what is the matter.
+std::vector<ByteTerm> parse_bytes(std::string_view text, unsigned header, std::string& wrong);
 
 }  // namespace lockstep

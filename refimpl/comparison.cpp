@@ -38,18 +38,17 @@ SystemResult run_system(const SimulationRequest& request, const Workload& worklo
       if (simulator->word(workload.outputs[i]) != workload.expected[i]) ++result.wrong;
     }
   }
+  if (const auto timing = request.machine.systems.find(std::string(system.name));
+      timing != request.machine.systems.end())
+    result.described_in = timing->second.borrowed;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
-}
-
-std::string_view word(SimulationEnd end) {
-  constexpr std::array<std::string_view, 5> words{"finished", "stuck", "failed", "interrupted", "limit"};
-  return words[static_cast<std::size_t>(end)];
 }
 
 std::string verdict(const ComparedRun& run, const SystemResult& r) {
   switch (r.end) {
     case SimulationEnd::finished:
+      if (run.checked == 0) return "ran to its end; it says nothing of memory then";
       return r.wrong == 0 ? fmt::format("right: all {} words checked", run.checked)
                           : fmt::format("WRONG: {} of {} words checked", r.wrong, run.checked);
     case SimulationEnd::stuck:
@@ -59,6 +58,12 @@ std::string verdict(const ComparedRun& run, const SystemResult& r) {
     default:
       return "interrupted: figures so far";
   }
+}
+
+// Of a system that is not described by the machine's file.
+std::string borrowed_text(const SystemResult& r) {
+  if (r.described_in.empty()) return {};
+  return fmt::format("  The machine file does not describe {}: as in {}\n", r.system, r.described_in);
 }
 
 // One row of a comparison.
@@ -153,10 +158,29 @@ std::string side_by_side(const ComparedRun& run) {
 
 }  // namespace
 
-ComparedRun run_workload(const SimulationRequest& request, const std::string& name,
+std::string_view word(SimulationEnd end) {
+  constexpr std::array<std::string_view, 5> words{"finished", "stuck", "failed", "interrupted", "limit"};
+  return words[static_cast<std::size_t>(end)];
+}
+
+std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, const SystemResult& result) {
+  std::vector<std::pair<std::string, double>> all;
+  for (const Figure& figure : figures(run)) {
+    const double value = figure.of(result.statistics);
+    if (value != 0) all.emplace_back(figure.name, value);
+  }
+  return all;
+}
+
+ComparedRun run_workload(const SimulationRequest& request, const std::string& workload,
                          const std::atomic<bool>& interrupted,
                          const std::function<void(const std::string&)>& on_progress) {
-  const WorkloadEntry& entry = find_workload(name);
+  return run_workload(request, find_workload(workload), interrupted, on_progress);
+}
+
+ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& entry,
+                         const std::atomic<bool>& interrupted,
+                         const std::function<void(const std::string&)>& on_progress) {
   SimulationOptions options = request.options;
   WorkloadShape shape;
   shape.cus = options.cus > 0 ? options.cus : request.machine.cus;
@@ -171,7 +195,8 @@ ComparedRun run_workload(const SimulationRequest& request, const std::string& na
     (of_workload ? shape.sizes : options.sizes)[size] = value;
   }
   const Workload workload = build_workload(entry, shape);
-  ComparedRun run{name, shape.cus, shape.seed, static_cast<int>(workload.outputs.size()), {}};
+  ComparedRun run{
+      std::string(entry.name), shape.cus, shape.seed, static_cast<int>(workload.outputs.size()), {}};
   for (const std::string& system : request.systems) {
     run.results.push_back(run_system(request, workload, system, options, interrupted, on_progress));
     if (run.results.back().end == SimulationEnd::interrupted) break;
@@ -188,20 +213,21 @@ std::string comparison_text(const ComparedRun& run, bool rules) {
     const SystemResult& r = run.results.front();
     text += fmt::format("Sim {} on {}: {}\n", run.workload, r.system, where);
     text += statistics_text(r.statistics, rules);
-    return text + fmt::format("  {:<14} {}\n\n", "Results", verdict(run, r));
+    text += fmt::format("  {:<14} {}\n", "Results", verdict(run, r));
+    return text + borrowed_text(r) + "\n";
   }
   text += fmt::format("Sim {}: {}\n", run.workload, where);
   text += side_by_side(run);
   for (const SystemResult& r : run.results)
     text += fmt::format("  Results on {}: {}\n", r.system, verdict(run, r));
+  for (const SystemResult& r : run.results) text += borrowed_text(r);
   return text + "\n";
 }
 
-nlohmann::ordered_json comparison_json(const SimulationRequest& request,
-                                       const std::vector<ComparedRun>& runs) {
+nlohmann::ordered_json comparison_json(const std::string& machine, const std::vector<ComparedRun>& runs) {
   nlohmann::ordered_json json;
   json["schema"] = "lockstep.sim/1";
-  json["machine"] = request.machine.name;
+  json["machine"] = machine;
   json["runs"] = nlohmann::ordered_json::array();
   for (const ComparedRun& run : runs) {
     for (const SystemResult& r : run.results) {
@@ -213,6 +239,7 @@ nlohmann::ordered_json comparison_json(const SimulationRequest& request,
       one["words_checked"] = run.checked;
       one["words_wrong"] = r.wrong;
       if (!r.waiting.empty()) one["waiting"] = r.waiting;
+      if (!r.described_in.empty()) one["described_in"] = r.described_in;
       one.update(statistics_json(r.statistics));
       json["runs"].push_back(std::move(one));
     }

@@ -7,6 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "refimpl/simulator.hpp"
@@ -25,9 +27,10 @@ struct SystemResult {
   std::string system;
   SimulationEnd end = SimulationEnd::finished;
   Statistics statistics;
-  int wrong = 0;        // locations that do not hold what was computed beside the simulation
-  std::string waiting;  // threads, where it is stuck
-  double seconds = 0;   // that the simulation took
+  int wrong = 0;                  // locations that do not hold what was computed beside the simulation
+  std::string waiting;            // threads, where it is stuck
+  std::string described_in = {};  // the shipped file, where the machine's does not describe the system
+  double seconds = 0;             // that the simulation took
 };
 struct ComparedRun {
   std::string workload;
@@ -42,12 +45,19 @@ struct ComparedRun {
 ComparedRun run_workload(const SimulationRequest& request, const std::string& workload,
                          const std::atomic<bool>& interrupted,
                          const std::function<void(const std::string&)>& on_progress = {});
+ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& workload,
+                         const std::atomic<bool>& interrupted,
+                         const std::function<void(const std::string&)>& on_progress = {});
+
+// "finished", "stuck", "failed", "interrupted" or "limit".
+std::string_view word(SimulationEnd end);
+// What is put side by side, by name, of one of the run's results: those that are not 0.
+std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, const SystemResult& result);
 
 // For people, within 80 columns: all figures of one system, or those of several with ratios to the first.
 std::string comparison_text(const ComparedRun& run, bool rules);
 // Schema lockstep.sim/1.
-nlohmann::ordered_json comparison_json(const SimulationRequest& request,
-                                       const std::vector<ComparedRun>& runs);
+nlohmann::ordered_json comparison_json(const std::string& machine, const std::vector<ComparedRun>& runs);
 // Run time and DRAM writes of the second system relative to the first, as bars.
 std::string comparison_svg(const std::vector<ComparedRun>& runs);
 int exit_status_of(const std::vector<ComparedRun>& runs);

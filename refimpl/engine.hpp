@@ -49,6 +49,10 @@ class Engine final : public EventEngine {
         .v;
   }
 
+  [[nodiscard]] std::int32_t final_register(std::size_t thread, std::size_t index) const override {
+    return state_.context.row(static_cast<std::uint32_t>(thread)).registers.rows.at(index).v.front();
+  }
+
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] const K& kind() const { return k_; }
 

@@ -79,8 +79,8 @@ void EventEngine::place_threads() {
       continue;
     }
     if (at.agent >= agents_) {
-      throw BadInput(
-          fmt::format("'{}' runs on agent {}, the machine has {}", thread.name, at.agent, agents_));
+      throw BadInput(fmt::format("'{}' runs on agent {}, the machine has {}", thread.name, at.agent, agents_),
+                     fmt::format("--set agents={} shares its CUs out to as many", at.agent + 1));
     }
     const auto [group, fresh] = groups.try_emplace({at.agent, at.wg}, static_cast<int>(groups.size()));
     if (fresh) {
@@ -308,7 +308,9 @@ void EventEngine::start() {
 // ---- the machine file -------------------------------------------------------------------------------------
 
 void EventEngine::set_timing() {
-  for (const auto& [name, timing] : description_.units) {
+  auto units = description_.units;
+  units.insert(timing_.units.begin(), timing_.units.end());
+  for (const auto& [name, timing] : units) {
     const std::array<std::size_t, 4> counts{threads_count(), static_cast<std::size_t>(cus_) + 1,
                                             static_cast<std::size_t>(agents_) + 1, 1};
     const std::size_t count = counts[static_cast<std::size_t>(timing.per)];
@@ -366,7 +368,9 @@ void EventEngine::set_timing() {
   }
   paths_.resize(unit_kinds_.size());
   for (auto& row : paths_) row.resize(unit_kinds_.size());
-  for (const PathTiming& timing : description_.paths) {
+  auto paths = description_.paths;
+  paths.insert(paths.end(), timing_.paths.begin(), timing_.paths.end());
+  for (const PathTiming& timing : paths) {
     const auto number = [&](const std::string& name) {
       return static_cast<std::size_t>(std::find_if(unit_kinds_.begin(), unit_kinds_.end(),
                                                    [&](const UnitKind& u) { return u.name == name; }) -

@@ -48,8 +48,9 @@ struct ChipletMachine {
   } cp;
 };
 // Throw BadInput, with the place, as read_machine does.
-ChipletMachine read_chiplet_machine(const std::string& file);
-ChipletMachine parse_chiplet_machine(std::string_view text, const std::string& file);
+ChipletMachine read_chiplet_machine(const std::string& file, const MachineSettings& settings = {});
+ChipletMachine parse_chiplet_machine(std::string_view text, const std::string& file,
+                                     const MachineSettings& settings = {});
 
 // What a kernel computes, page by page: the sum of pages read, each times a factor, modulo 2^32.
 struct PageTask {

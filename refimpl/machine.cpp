@@ -1,23 +1,19 @@
-// Reading machine files. Each section is read by asking it for the keys it may have; what nobody asked for is
-// an error with the nearest key that was.
+// Reading machine files.
 #include "refimpl/machine.hpp"
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <optional>
-#include <set>
 #include <sstream>
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/launched.hpp"
 #include "refimpl/reads.hpp"
+#include "refimpl/section.hpp"
 #include "refimpl/timed.hpp"
 
 namespace lockstep {
@@ -31,180 +27,40 @@ void machine_error(const MachineDescription& machine, SourcePlace place, std::st
   Diagnostic diagnostic{machine.file, place, std::move(message), std::move(hint), {}};
   const auto line = static_cast<std::size_t>(place.line);
   if (line >= 1 && line <= machine.lines.size()) diagnostic.source_line = machine.lines[line - 1];
+  const auto part = std::find_if(machine.parts.rbegin(), machine.parts.rend(),
+                                 [&](const MachineDescription::Part& p) { return p.before < place.line; });
+  if (part != machine.parts.rend()) {
+    if (part->name.empty()) {
+      throw BadInput(fmt::format("with {}: {}", diagnostic.source_line, diagnostic.message), diagnostic.hint);
+    }
+    diagnostic.file = part->name;
+    diagnostic.place.line -= part->before;
+  }
+  // A setting may be what is wrong with another entry.
+  std::string settings;
+  for (const MachineDescription::Part& p : machine.parts) {
+    if (p.name.empty())
+      settings += (settings.empty() ? "" : " ") + machine.lines[static_cast<std::size_t>(p.before)];
+  }
+  if (!settings.empty()) diagnostic.message += fmt::format(" (with {})", settings);
   throw BadInput(std::move(diagnostic));
 }
 
 namespace {
 
-SourcePlace place_of(const toml::node& node) {
-  return {static_cast<int>(node.source().begin.line), static_cast<int>(node.source().begin.column)};
-}
-
-// One table of the file, and which of its keys have been asked for.
-class Section {
- public:
-  Section(const MachineDescription& machine, const toml::table& table, std::string name)
-      : machine_(machine), table_(table), name_(std::move(name)) {}
-
-  [[nodiscard]] SourcePlace place() const { return place_of(table_); }
-  [[nodiscard]] bool has(const std::string& key) const { return table_.contains(key); }
-
-  // A number within bounds; without a fallback it has to be there.
-  double number(const std::string& key, double least, double most, std::optional<double> fallback = {}) {
-    const toml::node* node = find(key, !fallback);
-    if (node == nullptr) return *fallback;
-    const std::optional<double> value = node->value<double>();
-    if (!value || node->is_boolean()) fail(*node, fmt::format("{} is not a number", quoted(key)));
-    if (!(*value >= least && *value <= most)) {
-      fail(*node, *value < 0 ? fmt::format("{} is negative", quoted(key))
-                             : fmt::format("{} = {} is not between {} and {}", key, *value, least, most));
-    }
-    return *value;
-  }
-  std::uint64_t whole(const std::string& key, std::uint64_t least, std::uint64_t most,
-                      std::optional<std::uint64_t> fallback = {}) {
-    const toml::node* node = find(key, !fallback);
-    if (node == nullptr) return *fallback;
-    if (!node->is_integer()) fail(*node, fmt::format("{} is not a whole number", quoted(key)));
-    const std::int64_t value = **node->as_integer();
-    if (value < 0) fail(*node, fmt::format("{} is negative", quoted(key)));
-    if (static_cast<std::uint64_t>(value) < least || static_cast<std::uint64_t>(value) > most) {
-      fail(*node, fmt::format("{} = {} is not between {} and {}", key, value, least, most));
-    }
-    return static_cast<std::uint64_t>(value);
-  }
-  std::string text(const std::string& key, std::optional<std::string> fallback = {}) {
-    const toml::node* node = find(key, !fallback);
-    if (node == nullptr) return *fallback;
-    if (!node->is_string()) fail(*node, fmt::format("{} is not a string", quoted(key)));
-    return **node->as_string();
-  }
-  // A sum of bytes (bytes.hpp), as text or as a number.
-  ByteCount bytes(const std::string& key) {
-    const toml::node* node = find(key, true);
-    return bytes_of(key, *node);
-  }
-  ByteCount bytes_of(const std::string& key, const toml::node& node) const {
-    std::string wrong;
-    const std::string text = node.is_integer()  ? std::to_string(**node.as_integer())
-                             : node.is_string() ? **node.as_string()
-                                                : "";
-    if (text.empty()) fail(node, fmt::format("{} is no number of bytes", quoted(key)), bytes_hint);
-    if (text.front() == '-') fail(node, fmt::format("{} is negative", quoted(key)));
-    ByteCount count{place_of(node), parse_bytes(text, wrong)};
-    if (!wrong.empty())
-      fail(node, fmt::format("{} = {} is no number of bytes: {}", key, quoted(text), wrong), bytes_hint);
-    return count;
-  }
-  // One of a few words; returns its position.
-  std::size_t choice(const std::string& key, const std::vector<std::string>& words,
-                     std::optional<std::size_t> fallback = {}) {
-    if (fallback && !has(key)) {
-      asked_.insert(key);
-      return *fallback;
-    }
-    const std::string word = text(key);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == word) return i;
-    }
-    fail(*table_.get(key), fmt::format("{} is unknown as {}", quoted(word), quoted(key)),
-         suggestion(word, words));
-  }
-  Section section(const std::string& key) {
-    const toml::node* node = find(key, true);
-    if (!node->is_table()) fail(*node, fmt::format("{} is not a section", quoted(key)));
-    return {machine_, *node->as_table(), path(key)};
-  }
-  // Calls f(name, section) for every section within the section `key`, which may be missing.
-  template <class F>
-  void sections(const std::string& key, F&& f) {
-    const toml::node* node = find(key, false);
-    if (node == nullptr) return;
-    if (!node->is_table()) fail(*node, fmt::format("{} is not a section", quoted(key)));
-    for (const auto& [name, inner] : *node->as_table()) {
-      if (!inner.is_table()) {
-        fail(inner, fmt::format("{} in [{}] is not a section", quoted(name.str()), path(key)));
-      }
-      Section one(machine_, *inner.as_table(), path(key) + "." + std::string(name.str()));
-      f(std::string(name.str()), one);
-      one.done();
-    }
-  }
-  template <class F>
-  void entries(const std::string& key, F&& f) {
-    const toml::node* node = find(key, false);
-    if (node == nullptr) return;
-    if (!node->is_table()) fail(*node, fmt::format("{} is not a section", quoted(key)));
-    for (const auto& [name, value] : *node->as_table()) f(std::string(name.str()), value);
-  }
-  void done() const {
-    for (const auto& [key, value] : table_) {
-      const std::string name(key.str());
-      if (asked_.contains(name)) continue;
-      const SourcePlace at{static_cast<int>(key.source().begin.line),
-                           static_cast<int>(key.source().begin.column)};
-      machine_error(machine_, at, fmt::format("unknown entry '{}'{}", name, within()),
-                    suggestion(name, std::vector(asked_.begin(), asked_.end())));
-    }
-  }
-  [[noreturn]] void fail(const toml::node& node, const std::string& message,
-                         const std::string& hint = {}) const {
-    machine_error(machine_, place_of(node), message + within(), hint);
-  }
-  // About one of the keys; where the section does not have it, about the section.
-  [[noreturn]] void fail_at(const std::string& key, const std::string& message,
-                            const std::string& hint = {}) const {
-    const toml::node* node = table_.get(key);
-    fail(node != nullptr ? *node : table_, message, hint);
-  }
-  // A whole number that is a power of two.
-  std::uint64_t power(const std::string& key, std::uint64_t least, std::uint64_t most,
-                      std::optional<std::uint64_t> fallback = {}) {
-    const std::uint64_t value = whole(key, least, most, fallback);
-    if (!std::has_single_bit(value)) {
-      fail_at(key, fmt::format("{} = {} is not a power of two", key, value),
-              fmt::format("say {} or {}", std::bit_floor(value), std::bit_ceil(value)));
-    }
-    return value;
-  }
-  void ask(const std::string& key) { asked_.insert(key); }
-  [[nodiscard]] const toml::table& table() const { return table_; }
-
- private:
-  static constexpr const char* bytes_hint =
-      "a number, word, block, mask or TABLE.FIELD, or a sum of them, as in \"8 + mask\"";
-  static std::string quoted(std::string_view text) { return fmt::format("'{}'", text); }
-  [[nodiscard]] std::string within() const { return name_.empty() ? "" : fmt::format(" in [{}]", name_); }
-  [[nodiscard]] std::string path(const std::string& key) const {
-    return name_.empty() ? key : name_ + "." + key;
-  }
-  const toml::node* find(const std::string& key, bool needed) {
-    asked_.insert(key);
-    const toml::node* node = table_.get(key);
-    if (node == nullptr && needed) {
-      machine_error(machine_, place(), fmt::format("'{}' is missing{}", key, within()));
-    }
-    return node;
-  }
-
-  const MachineDescription& machine_;
-  const toml::table& table_;
-  std::string name_;
-  std::set<std::string> asked_;
-};
-
 constexpr double longest = 1e6;                            // cycles
 constexpr double widest = 1e6;                             // bytes in a cycle
 constexpr std::uint64_t largest = std::uint64_t{1} << 40;  // bytes
+constexpr std::uint64_t most_header_bytes = 4096;
 const std::vector<std::string> per_names{"thread", "cu", "agent", "system"};
 const std::vector<std::string> index_names{"modulo", "hashed"};
 
-Per per_of(Section& section, const std::string& key) {
+Per per_of(FileSection& section, const std::string& key) {
   return static_cast<Per>(section.choice(key, per_names));
 }
 
 // Sets follow from size, ways and block; they have to come out even.
-unsigned sets_of(const Section& section, std::uint64_t bytes, unsigned ways, unsigned block,
+unsigned sets_of(const FileSection& section, std::uint64_t bytes, unsigned ways, unsigned block,
                  const MachineDescription& machine) {
   const std::uint64_t row = std::uint64_t{ways} * block;
   if (bytes % row != 0 || bytes == 0) {
@@ -215,7 +71,7 @@ unsigned sets_of(const Section& section, std::uint64_t bytes, unsigned ways, uns
   return static_cast<unsigned>(bytes / row);
 }
 
-CacheGeometry read_cache(Section& section, const MachineDescription& machine) {
+CacheGeometry read_cache(FileSection& section, const MachineDescription& machine) {
   CacheGeometry cache;
   cache.place = section.place();
   cache.bytes = section.whole("bytes", 1, largest);
@@ -240,7 +96,7 @@ CacheGeometry read_cache(Section& section, const MachineDescription& machine) {
   return cache;
 }
 
-RuleTiming read_rule(Section& section) {
+RuleTiming read_rule(FileSection& section) {
   RuleTiming rule;
   rule.place = section.place();
   rule.latency = section.number("latency", 0, longest, 0);
@@ -273,13 +129,11 @@ RuleTiming read_rule(Section& section) {
 // ---- DRAM
 // ------------------------------------------------------------------------------------------------------
 
-// The text of a file as a table, and its lines for messages.
-toml::table parsed(std::string_view text, const std::string& file, MachineDescription& machine);
 std::string contents(const std::string& file);
 
 constexpr std::uint64_t most_cycles = 1 << 20;
 
-dram::Organization read_organization(Section& section, const dram::Organization* base) {
+dram::Organization read_organization(FileSection& section, const dram::Organization* base) {
   const auto fallback = [&](unsigned dram::Organization::*field) {
     return base == nullptr ? std::optional<std::uint64_t>() : base->*field;
   };
@@ -302,7 +156,7 @@ dram::Organization read_organization(Section& section, const dram::Organization*
   return o;
 }
 
-dram::Timings read_timings(Section& section, const dram::Timings* base) {
+dram::Timings read_timings(FileSection& section, const dram::Timings* base) {
   using T = dram::Timings;
   const auto one = [&](const std::string& key, unsigned T::*field, std::uint64_t least) {
     return static_cast<unsigned>(section.whole(
@@ -360,7 +214,7 @@ dram::Timings read_timings(Section& section, const dram::Timings* base) {
   return t;
 }
 
-void check_burst(const Section& section, const dram::Device& device) {
+void check_burst(const FileSection& section, const dram::Device& device) {
   const unsigned length = device.organization.burst_length;
   if (length % device.timings.nBL == 0) return;
   section.fail_at("nBL",
@@ -369,20 +223,20 @@ void check_burst(const Section& section, const dram::Device& device) {
 }
 
 // Whatever of the two sections is there, on top of what `device` has, if it has anything.
-void read_device(Section& section, dram::Device& device, bool complete) {
+void read_device(FileSection& section, dram::Device& device, bool complete) {
   const auto part = [&](const char* key, const auto& read) {
     if (complete && !section.has(key)) {
       section.ask(key);
       return;
     }
-    Section inner = section.section(key);
+    FileSection inner = section.section(key);
     read(inner);
     inner.done();
   };
-  part("organization", [&](Section& inner) {
+  part("organization", [&](FileSection& inner) {
     device.organization = read_organization(inner, complete ? &device.organization : nullptr);
   });
-  part("timings", [&](Section& inner) {
+  part("timings", [&](FileSection& inner) {
     device.timings = read_timings(inner, complete ? &device.timings : nullptr);
     check_burst(inner, device);
   });
@@ -391,8 +245,9 @@ void read_device(Section& section, dram::Device& device, bool complete) {
 
 dram::Device read_preset(const std::string& file) {
   MachineDescription lines;  // for messages
+  lines.file = file;
   const toml::table table = parsed(contents(file), file, lines);
-  Section root(lines, table, "");
+  FileSection root(lines, table, "");
   static_cast<void>(root.text("name"));
   dram::Device device;
   read_device(root, device, false);
@@ -400,7 +255,7 @@ dram::Device read_preset(const std::string& file) {
   return device;
 }
 
-std::string preset_file(const Section& section, const std::string& name, const std::string& machine_file,
+std::string preset_file(const FileSection& section, const std::string& name, const std::string& machine_file,
                         const std::string& shipped) {
   namespace fs = std::filesystem;
   std::vector<fs::path> folders{fs::path(machine_file).parent_path() / "dram"};
@@ -435,7 +290,7 @@ dram::Scheduling scheduling_for(unsigned queue) {
 const std::vector<std::string> dram_keys{"preset",    "organization", "timings",    "bank_index",
                                          "scheduler", "age_cap",      "write_high", "write_low"};
 
-void read_banks(Section& section, MemoryTiming& memory, const MachineDescription& machine,
+void read_banks(FileSection& section, MemoryTiming& memory, const MachineDescription& machine,
                 const std::string& shipped) {
   const bool preset = section.has("preset");
   memory.preset = section.text("preset", "");
@@ -467,7 +322,7 @@ void read_banks(Section& section, MemoryTiming& memory, const MachineDescription
   }
 }
 
-MemoryTiming read_memory(Section section, const MachineDescription& machine, const std::string& shipped) {
+MemoryTiming read_memory(FileSection section, const MachineDescription& machine, const std::string& shipped) {
   MemoryTiming memory;
   memory.table = section.text("table");
   memory.kind = static_cast<MemoryKind>(section.choice("kind", {"flat", "dram"}, 0));
@@ -510,13 +365,34 @@ MemoryTiming read_memory(Section section, const MachineDescription& machine, con
 // ---- the sections
 // ----------------------------------------------------------------------------------------------
 
-void read_shared(Section& root, MachineDescription& machine) {
+// Units and paths of a section, besides those that the machine has already.
+void read_units(FileSection& section, const MachineDescription& machine,
+                std::map<std::string, UnitTiming>& units, std::vector<PathTiming>& paths) {
+  section.sections("units", [&](const std::string& name, FileSection& one) {
+    units[name] = {one.place(), per_of(one, "per"), one.number("per_cycle", 0.001, 16)};
+  });
+  section.sections("paths", [&](const std::string&, FileSection& one) {
+    PathTiming path{one.place(), one.text("from"), one.text("to"), one.number("latency", 0, longest),
+                    one.number("bytes_per_cycle", 0.001, widest)};
+    for (const std::string& end : {path.from, path.to}) {
+      if (units.contains(end) || machine.units.contains(end)) continue;
+      std::vector<std::string> names;
+      for (const auto& [name, unit] : machine.units) names.push_back(name);
+      machine_error(machine, path.place, fmt::format("a path to or from '{}', which is no unit", end),
+                    suggestion(end, names));
+    }
+    paths.push_back(std::move(path));
+  });
+}
+
+void read_shared(FileSection& root, MachineDescription& machine) {
   machine.name = root.text("name");
   machine.gigahertz = root.number("gigahertz", 0.001, 1000);
   machine.cus = static_cast<int>(root.whole("cus", 1, 4096));
   machine.agents = static_cast<int>(root.whole("agents", 1, 64));
   machine.waves_per_cu = static_cast<int>(root.whole("waves_per_cu", 1, 1024));
   machine.block_bytes = static_cast<unsigned>(root.whole("block_bytes", 1, largest));
+  machine.header_bytes = static_cast<unsigned>(root.whole("header_bytes", 1, most_header_bytes, 0));
   constexpr unsigned most = TimedCapacities::of<WordTag> * timed::word_bytes;
   if (machine.block_bytes != most && machine.block_bytes != timed::word_bytes) {
     root.fail(*root.table().get("block_bytes"),
@@ -527,24 +403,10 @@ void read_shared(Section& root, MachineDescription& machine) {
     root.fail(*root.table().get("cus"),
               fmt::format("{} CUs cannot be shared out evenly among {} agents", machine.cus, machine.agents));
   }
-  root.sections("units", [&](const std::string& name, Section& section) {
-    machine.units[name] = {section.place(), per_of(section, "per"), section.number("per_cycle", 0.001, 16)};
-  });
-  root.sections("paths", [&](const std::string&, Section& section) {
-    PathTiming path{section.place(), section.text("from"), section.text("to"),
-                    section.number("latency", 0, longest), section.number("bytes_per_cycle", 0.001, widest)};
-    for (const std::string& end : {path.from, path.to}) {
-      if (machine.units.contains(end)) continue;
-      std::vector<std::string> names;
-      for (const auto& [name, unit] : machine.units) names.push_back(name);
-      machine_error(machine, path.place, fmt::format("a path to or from '{}', which is no unit", end),
-                    suggestion(end, names));
-    }
-    machine.paths.push_back(std::move(path));
-  });
+  read_units(root, machine, machine.units, machine.paths);
 }
 
-SystemTiming read_system(Section& section, const MachineDescription& machine, const MemoryTiming* shared,
+SystemTiming read_system(FileSection& section, const MachineDescription& machine, const MemoryTiming* shared,
                          const std::string& shipped) {
   SystemTiming system;
   system.place = section.place();
@@ -561,41 +423,99 @@ SystemTiming read_system(Section& section, const MachineDescription& machine, co
       section.fail(node, fmt::format("'{}' is not one of a unit", name), suggestion(word, per_names));
     system.index_types[name] = {static_cast<Per>(found - per_names.begin()), place_of(node)};
   });
-  section.sections("links", [&](const std::string& name, Section& one) {
+  section.sections("links", [&](const std::string& name, FileSection& one) {
     system.links[name] = {one.place(), one.number("latency", 0, longest),
                           one.number("bytes_per_cycle", 0.001, widest)};
   });
-  section.sections("caches", [&](const std::string& name, Section& one) {
+  section.sections("caches", [&](const std::string& name, FileSection& one) {
     system.caches[name] = read_cache(one, machine);
   });
   section.sections("rules",
-                   [&](const std::string& name, Section& one) { system.rules[name] = read_rule(one); });
+                   [&](const std::string& name, FileSection& one) { system.rules[name] = read_rule(one); });
+  read_units(section, machine, system.units, system.paths);
   if (section.has("memory")) {
     system.memory = read_memory(section.section("memory"), machine, shipped);
   } else if (shared != nullptr) {
     section.ask("memory");
     system.memory = *shared;
+    system.memory.table = section.text("memory_table", system.memory.table);
   }
   return system;
 }
 
-toml::table parsed(std::string_view text, const std::string& file, MachineDescription& machine) {
-  machine.file = file;
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) machine.lines.push_back(line);
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    machine_error(
-        machine, {static_cast<int>(error.source().begin.line), static_cast<int>(error.source().begin.column)},
-        std::string(error.description()));
-  }
+// ---- systems that another file describes
+// ----------------------------------------------------------------------
+
+// Moves what `home` says of a system to the file that does not: its section, with the units and paths that
+// are missing here.
+void borrow(const std::string& system, toml::table& home, toml::table& table) {
+  toml::table section = std::move(*home["systems"][system].as_table());
+  const auto table_of = [](toml::table& of, const char* key) -> toml::table& {
+    return *of.insert(key, toml::table{}).first->second.as_table();
+  };
+  const auto take = [&](const char* key, const auto& is_here) {
+    toml::table& ours = table_of(table, key);
+    toml::table missing;
+    for (auto&& [name, node] : table_of(home, key)) {
+      if (node.is_table() && !is_here(ours, std::string(name.str()), *node.as_table()))
+        missing.insert(name.str(), std::move(node));
+    }
+    section.insert(key, std::move(missing));
+  };
+  take("units", [](const toml::table& ours, const std::string& name, const toml::table&) {
+    return ours.contains(name);
+  });
+  take("paths", [](const toml::table& ours, const std::string&, const toml::table& path) {
+    const auto end = [](const toml::table& of, const char* key) { return of[key].value_or(std::string{}); };
+    return std::any_of(ours.begin(), ours.end(), [&](const auto& one) {
+      const toml::table* other = one.second.as_table();
+      return other != nullptr && end(*other, "from") == end(path, "from") &&
+             end(*other, "to") == end(path, "to");
+    });
+  });
+  if (!section.contains("memory") && home["memory"]["table"].is_string())
+    section.insert("memory_table", home["memory"]["table"].value_or(std::string{}));
+  if (!table.contains("header_bytes") && home["header_bytes"].is_integer())
+    section.insert("header_bytes", home["header_bytes"].value_or(0));
+  table_of(table, "systems").insert(system, std::move(section));
 }
 
-MachineDescription parse(std::string_view text, const std::string& file, const std::string& shipped) {
+// Every system that only shipped files describe, with the file's name.
+std::map<std::string, std::string> borrow_systems(toml::table& table, const std::string& shipped,
+                                                  MachineDescription& machine) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::string> homes;
+  if (shipped.empty() || !table["systems"].is_table()) return homes;
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(shipped, none)) {
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    const std::string text = contents(file.string());
+    const toml::table all = toml::parse(text);
+    const toml::table* systems = all["systems"].as_table();
+    if (systems == nullptr) continue;
+    for (const auto& [key, section] : *systems) {
+      const std::string system(key.str());
+      if (table["systems"].as_table()->contains(system)) continue;
+      toml::table home = parsed(text, file.string(), machine);
+      borrow(system, home, table);
+      homes[system] = file.filename().string();
+    }
+  }
+  return homes;
+}
+
+MachineDescription parse(std::string_view text, const std::string& file, const std::string& shipped,
+                         const MachineSettings& settings) {
   MachineDescription machine;
-  const toml::table table = parsed(text, file, machine);
-  Section root(machine, table, "");
+  machine.file = file;
+  toml::table table = parsed(text, file, machine);
+  const std::map<std::string, std::string> homes = borrow_systems(table, shipped, machine);
+  for (const std::string& setting : settings) apply(setting, table, machine);
+  FileSection root(machine, table, "");
   read_shared(root, machine);
   std::optional<MemoryTiming> memory;
   if (root.has("memory")) {
@@ -603,23 +523,33 @@ MachineDescription parse(std::string_view text, const std::string& file, const s
   } else {
     root.ask("memory");
   }
-  root.sections("systems", [&](const std::string& name, Section& section) {
-    machine.systems[name] = read_system(section, machine, memory ? &*memory : nullptr, shipped);
-    if (machine.systems[name].memory.table.empty()) {
+  root.sections("systems", [&](const std::string& name, FileSection& section) {
+    SystemTiming& system = machine.systems[name];
+    const unsigned shared_header = machine.header_bytes;
+    machine.header_bytes =
+        static_cast<unsigned>(section.whole("header_bytes", 1, most_header_bytes, shared_header));
+    system = read_system(section, machine, memory ? &*memory : nullptr, shipped);
+    machine.header_bytes = shared_header;
+    if (const auto home = homes.find(name); home != homes.end()) system.borrowed = home->second;
+    if (system.memory.table.empty()) {
       machine_error(machine, section.place(),
                     fmt::format("'{}' has no [memory], and neither has the file", name));
     }
   });
+  root.ask("assumed");
   root.done();
   if (machine.systems.empty())
     machine_error(machine, {}, "no [systems.NAME] section: nothing can run on this machine");
   return machine;
 }
 
-ChipletMachine parse_chiplets(std::string_view text, const std::string& file) {
+ChipletMachine parse_chiplets(std::string_view text, const std::string& file,
+                              const MachineSettings& settings) {
   MachineDescription lines;  // for messages
-  const toml::table table = parsed(text, file, lines);
-  Section root(lines, table, "");
+  lines.file = file;
+  toml::table table = parsed(text, file, lines);
+  for (const std::string& setting : settings) apply(setting, table, lines);
+  FileSection root(lines, table, "");
   ChipletMachine machine;
   machine.file = file;
   machine.name = root.text("name");
@@ -627,20 +557,21 @@ ChipletMachine parse_chiplets(std::string_view text, const std::string& file) {
   machine.chiplets = static_cast<int>(root.whole("chiplets", 1, 64));
   machine.cus_per_chiplet = static_cast<int>(root.whole("cus_per_chiplet", 1, 4096));
   machine.page_bytes = root.whole("page_bytes", 1, largest);
-  Section l2 = root.section("l2");
+  FileSection l2 = root.section("l2");
   machine.l2 = {l2.whole("bytes", machine.page_bytes, largest), l2.number("latency", 0, longest),
                 l2.number("bytes_per_cycle", 0.001, widest),
                 static_cast<int>(l2.whole("outstanding", 1, 1 << 20)),
                 l2.number("invalidate_latency", 0, longest)};
   l2.done();
-  Section l3 = root.section("l3");
+  FileSection l3 = root.section("l3");
   machine.l3 = {l3.whole("bytes", machine.page_bytes, largest), l3.number("latency", 0, longest),
                 l3.number("bytes_per_cycle", 0.001, widest),
                 l3.number("link_bytes_per_cycle", 0.001, widest)};
   l3.done();
-  Section cp = root.section("cp");
+  FileSection cp = root.section("cp");
   machine.cp = {cp.number("message_latency", 0, longest), cp.number("lookup_latency", 0, longest)};
   cp.done();
+  root.ask("assumed");
   root.done();
   return machine;
 }
@@ -656,12 +587,29 @@ std::string contents(const std::string& file) {
 
 }  // namespace
 
-ChipletMachine parse_chiplet_machine(std::string_view text, const std::string& file) {
-  return parse_chiplets(text, file);
+ChipletMachine parse_chiplet_machine(std::string_view text, const std::string& file,
+                                     const MachineSettings& settings) {
+  return parse_chiplets(text, file, settings);
 }
 
-ChipletMachine read_chiplet_machine(const std::string& file) {
-  return parse_chiplets(contents(file), file);
+ChipletMachine read_chiplet_machine(const std::string& file, const MachineSettings& settings) {
+  return parse_chiplets(contents(file), file, settings);
+}
+
+std::vector<Assumption> parse_assumptions(std::string_view text, const std::string& file,
+                                          const std::string& shipped, const MachineSettings& settings) {
+  MachineDescription lines;  // for messages
+  lines.file = file;
+  toml::table table = parsed(text, file, lines);
+  borrow_systems(table, shipped, lines);
+  for (const std::string& setting : settings) apply(setting, table, lines);
+  FileSection root(lines, table, "");
+  return read_assumptions(root, lines, settings.empty());
+}
+
+std::vector<Assumption> read_assumptions(const std::string& file, const std::string& shipped,
+                                         const MachineSettings& settings) {
+  return parse_assumptions(contents(file), file, shipped, settings);
 }
 
 dram::Device read_dram(const std::string& file, unsigned queue) {
@@ -670,12 +618,14 @@ dram::Device read_dram(const std::string& file, unsigned queue) {
   return device;
 }
 
-MachineDescription parse_machine(std::string_view text, const std::string& file, const std::string& shipped) {
-  return parse(text, file, shipped);
+MachineDescription parse_machine(std::string_view text, const std::string& file, const std::string& shipped,
+                                 const MachineSettings& settings) {
+  return parse(text, file, shipped, settings);
 }
 
-MachineDescription read_machine(const std::string& file, const std::string& shipped) {
-  return parse(contents(file), file, shipped);
+MachineDescription read_machine(const std::string& file, const std::string& shipped,
+                                const MachineSettings& settings) {
+  return parse(contents(file), file, shipped, settings);
 }
 
 }  // namespace lockstep

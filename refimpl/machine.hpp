@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,41 +92,101 @@ struct MemoryTiming {
 // What the file says of one system.
 struct SystemTiming {
   SourcePlace place;
+  std::string borrowed;  // the shipped file that describes it, where this one does not
   std::map<std::string, std::pair<int, SourcePlace>> sizes;
   std::map<std::string, std::pair<Per, SourcePlace>> index_types;  // of which unit each member is
   std::map<std::string, LinkTiming> links;
   std::map<std::string, CacheGeometry> caches;
   std::map<std::string, RuleTiming> rules;
   MemoryTiming memory;
+  std::map<std::string, UnitTiming> units;  // borrowed, besides those of the machine
+  std::vector<PathTiming> paths;            // likewise
+};
+
+// Something that the machine's sources do not give, and what it might plausibly be: the section [[assumed]].
+struct Assumption {
+  struct Entry {
+    std::string path;  // "memory.queue"
+    std::string own;   // the value that the file has, as TOML; empty where it has none
+    SourcePlace place;
+  };
+  enum class Kind : std::uint8_t {
+    values,        // each entry is one of these
+    range,         // each entry is a number between `least` and `most`
+    times,         // each entry is its own value times a factor between `least` and `most`
+    alternatives,  // several settings at once
+  };
+  SourcePlace place;
+  std::string name;
+  std::string why;  // what makes the range plausible
+  Kind kind = Kind::values;
+  std::vector<Entry> entries;
+  std::vector<std::string> values;                // as TOML; of alternatives their names
+  std::vector<std::vector<std::string>> changes;  // of each alternative; one of them has none
+  double least = 0;
+  double most = 0;
+  bool whole = false;  // a range of whole numbers
+
+  // "memory.queue = 64", one for each entry: the settings that make it so much. `choice` is one of `values`,
+  // as a position, or a number or a factor within the bounds; whole numbers stay whole.
+  [[nodiscard]] std::vector<std::string> settings(double choice) const;
+  // How people read a choice: "64", "\"hashed\"", "x0.5".
+  [[nodiscard]] std::string text(double choice) const;
+  // What the file itself has, as a choice; none where entries differ or have no value.
+  [[nodiscard]] std::optional<double> own() const;
 };
 
 struct MachineDescription {
+  // A text that it was put together from, and where in `lines` it begins: places count on from text to text.
+  struct Part {
+    std::string name;  // of the file
+    int before = 0;    // lines of others that stand before it
+  };
   std::string file;
   std::string name;
   int cus = 0;
   int agents = 1;
   int waves_per_cu = 0;
   unsigned block_bytes = 0;
+  unsigned header_bytes = 0;  // of a message: `header` in sums of bytes; 0: not said
   double gigahertz = 1;
   std::map<std::string, UnitTiming> units;
   std::vector<PathTiming> paths;
   std::map<std::string, SystemTiming> systems;
-  std::vector<std::string> lines;  // of the file, for messages
+  std::vector<std::string> lines;  // of all its texts, for messages
+  std::vector<Part> parts;
 
   [[nodiscard]] int words_per_block() const;
 };
 
+// Entries that are said otherwise than in the file, each as PATH=VALUE: "memory.queue=64",
+// "systems.lab.rules.\"executes\".latency=2". A value is one of TOML, or a bare word that stands for itself
+// as a string; without a value the entry is taken away. `*` in a path is each key there is.
+using MachineSettings = std::vector<std::string>;
+
 // Throws BadInput, with the place, on what is missing, unknown, of the wrong type, negative or inconsistent.
-// DRAM presets are files dram/NAME.toml beside the machine file or, where it has none of that name, in
-// `shipped`.
-MachineDescription read_machine(const std::string& file, const std::string& shipped = {});
+// `shipped` is the folder of the machines that come with Lockstep. DRAM presets are files dram/NAME.toml
+// beside the machine file or, where it has none of that name, in that folder. A system that the file does not
+// describe is described by the first file there, by name, that does: its section, and the units and paths
+// that this machine lacks; memory stays this machine's.
+MachineDescription read_machine(const std::string& file, const std::string& shipped = {},
+                                const MachineSettings& settings = {});
 MachineDescription parse_machine(std::string_view text, const std::string& file,
-                                 const std::string& shipped = {});
+                                 const std::string& shipped = {}, const MachineSettings& settings = {});
+
+// What a machine file of either kind (launched.hpp has the other) says that it assumes, with the settings'
+// values for its own. Throws BadInput where it names what is not there, or has itself a value that it says is
+// not plausible.
+std::vector<Assumption> read_assumptions(const std::string& file, const std::string& shipped = {},
+                                         const MachineSettings& settings = {});
+std::vector<Assumption> parse_assumptions(std::string_view text, const std::string& file,
+                                          const std::string& shipped = {},
+                                          const MachineSettings& settings = {});
 
 // A preset by itself, with the scheduling that the defaults give for a queue of so many. Throws BadInput.
 dram::Device read_dram(const std::string& file, unsigned queue);
 
-// Throws BadInput at a place of the machine file.
+// Throws BadInput at a place of the machine's texts.
 [[noreturn]] void machine_error(const MachineDescription& machine, SourcePlace place, std::string message,
                                 std::string hint = {});
 

@@ -50,6 +50,8 @@ class Simulator {
   [[nodiscard]] virtual Statistics statistics() const = 0;
   // What a location holds, for whoever reads memory.
   [[nodiscard]] virtual Lanes word(int location) const = 0;
+  // What a thread's register holds, in the first lane.
+  [[nodiscard]] virtual std::int32_t final_register(std::size_t thread, std::size_t index) const = 0;
   // The threads that wait, for messages about a run that is stuck.
   [[nodiscard]] virtual std::string waiting_threads() const = 0;
   // Every enabled instance of a fair rule, found by evaluating all guards, that the simulator does not know

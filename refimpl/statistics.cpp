@@ -19,11 +19,6 @@ double share(std::uint64_t part, std::uint64_t rest) {
   return part + rest == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(part + rest);
 }
 
-// The longest names of rules would leave no room for their figures.
-std::string clipped(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 1) + "~";
-}
-
 std::string channels_text(const Statistics::Memory& memory) {
   const bool rows = memory.kind == "dram";
   std::string text = fmt::format("  Channels, {}{}\n", memory.kind,
@@ -61,6 +56,10 @@ nlohmann::ordered_json channels_json(const Statistics::Memory& memory) {
 }
 
 }  // namespace
+
+std::string clipped(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 1) + "~";
+}
 
 std::string statistics_text(const Statistics& s, bool rules) {
   std::string text;

@@ -93,6 +93,8 @@ struct Statistics {
 };
 
 nlohmann::ordered_json statistics_json(const Statistics& statistics);
+// A name that would leave no room for the figures of its line.
+std::string clipped(const std::string& text, std::size_t width);
 std::string statistics_text(const Statistics& statistics, bool rules);
 
 }  // namespace lockstep

@@ -657,18 +657,22 @@ class Timed {
       static const timed::RowFields<Row> places;
       return places;
     }
-    // Predicates without captures are numbered for the whole process, in order of first use.
+    // Predicates without captures are numbered for the whole process, before it begins: simulations that run
+    // beside one another only read the list.
     static std::vector<Question>& all_questions() {
       static std::vector<Question> all;
       return all;
     }
     template <class F>
-    static std::size_t question_number() {
-      static const std::size_t number = [] {
+    struct Numbered {
+      inline static const std::size_t number = [] {
         all_questions().push_back([](const Row& row) { return F{}(row).v; });
         return all_questions().size() - 1;
       }();
-      return number;
+    };
+    template <class F>
+    static std::size_t question_number() {
+      return Numbered<F>::number;
     }
     Bool answer(std::size_t question) const {
       if (question >= questions) {

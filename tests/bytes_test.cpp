@@ -97,7 +97,7 @@ std::string error_of(const std::string& text, const std::string& system = "write
 
 TEST_CASE("Bytes: a sum is numbers, words, blocks, masks and marks, with conditions") {
   std::string wrong;
-  const auto terms = parse_bytes("8 + mask - word[request != load|rmw] + wl3.dirty", wrong);
+  const auto terms = parse_bytes("8 + mask - word[request != load|rmw] + wl3.dirty", 0, wrong);
   REQUIRE(terms.size() == 4);
   CHECK(terms[0].kind == ByteTerm::Kind::header);
   CHECK(terms[0].bytes == 8);
@@ -112,12 +112,14 @@ TEST_CASE("Bytes: a sum is numbers, words, blocks, masks and marks, with conditi
   CHECK(terms[3].table == "wl3");
   CHECK(terms[3].field == "dirty");
   const auto said = [&](const std::string& text) {
-    CHECK(parse_bytes(text, wrong).empty());
+    CHECK(parse_bytes(text, 0, wrong).empty());
     return wrong;
   };
   using Catch::Matchers::Contains;
-  CHECK_THAT(said("8 + maks"), Contains("'maks' is none of word, block, mask and TABLE.FIELD"));
+  CHECK_THAT(said("8 + maks"), Contains("'maks' is none of header, word, block, mask and TABLE.FIELD"));
   CHECK_THAT(said("8 +"), Contains("a term is missing"));
+  CHECK_THAT(said("header + mask"), Contains("the machine has no header_bytes"));
+  CHECK(parse_bytes("header", 12, wrong).at(0).bytes == 12);
   CHECK_THAT(said("8 mask"), Contains("'mask' follows its end"));
   CHECK_THAT(said("8x"), Contains("'8x' is not a number of bytes"));
   CHECK_THAT(said("99999999999"), Contains("is not a number of bytes"));
@@ -134,10 +136,10 @@ TEST_CASE("Bytes: a rule that sends or accesses memory and says no bytes is name
     return error_of(changed(apu, section, from, to));
   };
   CHECK(error_of(apu) == "no error");
-  CHECK_THAT(error("miss = \"L1\", sends.link1 = 8", "miss = \"L1\""),
+  CHECK_THAT(error("miss = \"L1\", sends.link1 = \"header\"", "miss = \"L1\""),
              Contains("m.toml:") && Contains("'load misses L1' sends on link1, and says no bytes") &&
                  Contains("say sends.link1 = ... of it, in [systems.write-through.rules]"));
-  CHECK_THAT(error("\"L2 passes a marker on\" = { sends.link2 = 8 }\n", ""),
+  CHECK_THAT(error("\"L2 passes a marker on\" = { sends.link2 = \"header\" }\n", ""),
              Contains("'L2 passes a marker on' sends on link2"));
   CHECK_THAT(error("reads = \"block\", writes = \"cpu.dirty\"", "latency = 1"),
              Contains("'read reaches memory' reads from memory, and says no bytes"));
@@ -147,14 +149,15 @@ TEST_CASE("Bytes: a rule that sends or accesses memory and says no bytes is name
              Contains("'load hits L1' sends nothing on link1"));
   CHECK_THAT(error("hit = \"L1\" }", "hit = \"L1\", reads = 8 }"),
              Contains("'load hits L1' reads nothing from memory"));
-  CHECK_THAT(error("sends.link1 = 8", "sends.link3 = 8"), Contains("write-through has no link 'link3'"));
-  CHECK_THAT(error("sends.link1 = 8", "sends.link1 = -8"), Contains("'link1' is negative"));
-  CHECK_THAT(error("sends.link1 = 8", "sends.link1 = \"8 + blok\""),
-             Contains("'blok' is none of word, block, mask and TABLE.FIELD"));
+  CHECK_THAT(error("sends.link1 = \"header\"", "sends.link3 = 8"),
+             Contains("write-through has no link 'link3'"));
+  CHECK_THAT(error("sends.link1 = \"header\"", "sends.link1 = -8"), Contains("'link1' is negative"));
+  CHECK_THAT(error("sends.link1 = \"header\"", "sends.link1 = \"8 + blok\""),
+             Contains("'blok' is none of header, word, block, mask and TABLE.FIELD"));
   CHECK_THAT(error("hit = \"L1\" }", "hit = \"L1\", bytes = 8 }"), Contains("'bytes' of no message"));
-  CHECK_THAT(error("carries = \"fill\", bytes = \"8 + block\"", "carries = \"fill\""),
+  CHECK_THAT(error("carries = \"fill\", bytes = \"header + block\"", "carries = \"fill\""),
              Contains("'bytes' is missing in [systems.write-through.rules.fill reaches L2]"));
-  CHECK_THAT(error("bytes = \"8 + block\"", "bytes = \"8 + mask\""),
+  CHECK_THAT(error("bytes = \"header + block\"", "bytes = \"8 + mask\""),
              Contains("'mask' of a message that has none"));
   CHECK_THAT(error("cpu.dirty", "cpus.dirty"),
              Contains("no table of blocks 'cpus'") && Contains("did you mean 'cpu'?"));
@@ -168,7 +171,7 @@ TEST_CASE("Bytes: what is said is held against what rules write") {
   using Catch::Matchers::Contains;
   const std::string apu = shipped_machine("apu");
   const std::string section = "[systems.write-through.rules]";
-  CHECK_THAT(error_of(changed(apu, section, "sends.link1 = \"8 + mask\"", "sends.link1 = 8")),
+  CHECK_THAT(error_of(changed(apu, section, "sends.link1 = \"header + mask\"", "sends.link1 = 8")),
              Contains("'store writes through L1' sends data by its mask on link1, and leaves the mask out"));
   CHECK_THAT(
       error_of(changed(apu, section, "writes = \"mask + cpu.dirty\"", "writes = \"cpu.dirty\"")),

@@ -87,6 +87,11 @@ class Command {
   fs::path folder_;
 };
 
+std::string read(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>{}};
+}
+
 }  // namespace
 
 TEST_CASE("help is printed for the command and each subcommand, with examples") {
@@ -247,6 +252,130 @@ TEST_CASE("sim runs launches beside the baseline, and tells wrong results") {
   CHECK(lockstep.run({"sim", "babelstream", "--on", "sc"}).status == 2);
 }
 
+TEST_CASE("sim takes other values for a machine's entries, and says which are none") {
+  const Command lockstep;
+  const std::vector<std::string> copy{"sim", "copy", "--size", "words=64", "--json"};
+  const auto cycles = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments = copy;
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 0);
+    return nlohmann::json::parse(result.out).at("runs").at(0).at("cycles").get<double>();
+  };
+  CHECK(cycles({"memory.latency=1000"}) > cycles({}) + 500);
+  CHECK(cycles({"memory.kind=dram", "memory.preset=ddr4", "memory.bytes_per_cycle="}) > 0);
+  const Result wrong = lockstep.run({"sim", "copy", "--set", "memory.quue=3"});
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.error, Catch::Contains("with memory.quue=3") && Catch::Contains("'queue'"));
+  const Result borrowed = lockstep.run({"sim", "copy", "--size", "words=64", "--on", "halcone"});
+  CHECK(borrowed.status == 0);
+  CHECK_THAT(borrowed.out, Catch::Contains("does not describe halcone: as in halcone.toml"));
+}
+
+TEST_CASE("sim runs litmus tests again and again, and synchronization programs") {
+  const Command lockstep;
+  const Result test =
+      lockstep.run({"sim", "mp-agent", "--on", "write-through,quick-release", "--runs", "20"});
+  CHECK(test.status == 0);
+  CHECK_THAT(test.out, Catch::StartsWith("Sim mp-agent: 8 CUs, 20 runs, seeds from 1\n") &&
+                           Catch::Contains("write-through          in 0 of 20 runs, expected never"));
+  const auto json = nlohmann::json::parse(lockstep.run({"sim", "mp-agent", "--runs", "20", "--json"}).out);
+  CHECK(json.at("tests").at(0).at("systems").at(0).at("runs") == 20);
+  const Result lock = lockstep.run({"sim", "ticket-lock", "--size", "threads=3"});
+  CHECK(lock.status == 0);
+  CHECK_THAT(lock.out, Catch::Contains("Results"));
+  const auto error = [&](const std::string& name) {
+    const Result result = lockstep.run({"sim", name});
+    CHECK(result.status == 2);
+    return result.error;
+  };
+  CHECK(error("mp-agnt") == "mp-agnt: error: no such file, folder or test\nhint: did you mean 'mp-agent'?\n");
+  CHECK_THAT(error("stensil"), Catch::Contains("unknown workload 'stensil'") && Catch::Contains("'stencil'"));
+  CHECK_THAT(error("ticket-lock/defualt"), Catch::Contains("'default'"));
+  CHECK_THAT(error(lockstep.add("broken.litmus", "HRF broken\n{ x = }\n")),
+             Catch::Contains("broken.litmus:"));
+  CHECK_THAT(lockstep.run({"sim", "mp-agent", "--rules"}).error,
+             Catch::Contains("--rules is not for litmus tests"));
+}
+
+TEST_CASE("sweep says whether a comparison stands, resumes, and writes each point") {
+  const Command lockstep;
+  const std::vector<std::string> small{"sweep",      "copy",      "--on",     "write-through,quick-release",
+                                       "--size",     "words=256", "--vary",   "memory.queue=4..64",
+                                       "--together", "4",         "--resume", "j",
+                                       "--csv",      "points.csv"};
+  const Result first = lockstep.run(small);
+  CHECK(first.status == 0);
+  CHECK_THAT(first.out, Catch::StartsWith("Sweep copy: 8 CUs\n") && Catch::Contains("memory.queue") &&
+                            Catch::Contains("STAND"));
+  const std::string points = read(lockstep.folder() / "points.csv");
+  CHECK_THAT(points, Catch::StartsWith("workload,system,moved,end,words wrong,memory.queue,seed,"));
+  CHECK(lockstep.run(small).out == first.out);
+  CHECK(read(lockstep.folder() / "points.csv") == points);
+  std::vector<std::string> other = small;
+  other[5] = "words=128";
+  const Result refused = lockstep.run(other);
+  CHECK(refused.status == 2);
+  CHECK_THAT(refused.error, Catch::Contains("words=256"));
+  const Result json =
+      lockstep.run({"sweep", "copy", "--on", "write-through,lab", "--size", "words=64", "--vary",
+                    "memory.queue=4,64", "--vary", "size.waves=1,2", "--grid", "--json"});
+  CHECK(json.status == 0);
+  const auto read_json = nlohmann::json::parse(json.out);
+  CHECK(read_json.at("schema") == "lockstep.sweep/1");
+  CHECK(read_json.at("sweeps").at(0).at("together").size() == 4);
+  CHECK(read_json.at("sweeps").at(0).at("conclusions").at(0).at("points") == 5);
+  const Result one =
+      lockstep.run({"sweep", "copy", "--size", "words=64", "--vary", "memory.latency=50..200"});
+  CHECK_THAT(one.out, Catch::Contains("cycles, relative to the ") && !Catch::Contains("STAND"));
+}
+
+TEST_CASE("sweep refuses what it cannot vary") {
+  const Command lockstep;
+  const auto error = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"sweep", "copy", "--size", "words=64"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    return result.error;
+  };
+  CHECK_THAT(error({"--vary", "memory.quue=1,2"}), Catch::Contains("'queue'"));
+  CHECK_THAT(error({"--vary", "memory.queue"}), Catch::Contains("says no values"));
+  CHECK_THAT(error({"--vary", "memory.queue=8..4"}), Catch::Contains("'8..4' is no range"));
+  CHECK_THAT(error({"--vary", "memory.queue=4..x"}), Catch::Contains("'4..x' is no range"));
+  CHECK_THAT(error({"--vary", "memory.queue=4,,8"}), Catch::Contains("a value is missing"));
+  CHECK_THAT(error({"--vary", "size.wrds=1,2"}), Catch::Contains("'words'"));
+  CHECK_THAT(error({"--grid"}), Catch::Contains("--grid of what?"));
+  CHECK_THAT(error({"--figure", "cycels"}), Catch::Contains("'cycles'"));
+  CHECK_THAT(error({"--plot", "x.svg"}), Catch::Contains("--plot is for one workload on two systems"));
+  CHECK_THAT(error({"--csv", "none/x.csv"}), Catch::Contains("none/x.csv"));
+  CHECK_THAT(error({"--on", "cpcoh,sc"}), Catch::Contains("cannot be compared"));
+}
+
+TEST_CASE("sweep draws by gnuplot, or says that it is not here before anything runs") {
+  const Command lockstep;
+  const Result result =
+      lockstep.run({"sweep", "copy", "--on", "write-through,lab", "--size", "words=64", "--vary",
+                    "memory.latency=50..200", "--together", "2", "--plot", "p.svg"});
+  if (result.status == 0) {
+    CHECK_THAT(read(lockstep.folder() / "p.svg"),
+               Catch::Contains("<svg") && Catch::Contains("memory.latency"));
+  } else {
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.error, Catch::Contains("apt-get install gnuplot-nox"));
+  }
+}
+
+TEST_CASE("a sweep that is interrupted prints what it has") {
+  const Command lockstep;
+  const Result result =
+      lockstep.run({"sweep", "copy", "--on", "write-through,quick-release"}, std::chrono::seconds(3));
+  CHECK(result.status == 130);
+  CHECK_THAT(result.out, Catch::StartsWith("Sweep copy") && Catch::Contains("interrupted"));
+}
+
 TEST_CASE("litmus runs a test by name on the systems asked for") {
   const Command lockstep;
   const Result result = lockstep.run({"litmus", "mp-agent", "--on", "sc,quick-release"});
@@ -393,7 +522,7 @@ TEST_CASE("doctor names the tools that are here and the packages of those that a
   ::setenv("PATH", path.c_str(), 1);
   CHECK(bare.status == 0);
   CHECK_THAT(bare.out,
-             Catch::Contains("rumur  missing") && Catch::Contains("apt-get install rumur spin gcc cvc5"));
+             Catch::Contains("rumur   missing") && Catch::Contains("apt-get install rumur spin gcc cvc5"));
 }
 
 TEST_CASE("the version is that of the headers") {

@@ -5,6 +5,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/workloads/parts.hpp"
+#include "refimpl/workloads/programs.hpp"
 
 namespace lockstep {
 
@@ -40,13 +41,20 @@ const std::vector<WorkloadEntry>& workloads() {
   return entries;
 }
 
-const WorkloadEntry& find_workload(std::string_view name) {
+std::vector<std::string> workload_names() {
   std::vector<std::string> names;
+  for (const WorkloadEntry& entry : workloads()) names.emplace_back(entry.name);
+  const auto of_sync = sync_workload_names();
+  names.insert(names.end(), of_sync.begin(), of_sync.end());
+  return names;
+}
+
+WorkloadEntry find_workload(std::string_view name) {
   for (const WorkloadEntry& entry : workloads()) {
     if (entry.name == name) return entry;
-    names.emplace_back(entry.name);
   }
-  throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, names));
+  if (auto entry = sync_workload(name)) return *std::move(entry);
+  throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, workload_names()));
 }
 
 Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& asked) {

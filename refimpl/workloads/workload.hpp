@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,13 +42,15 @@ struct WorkloadEntry {
   std::string_view name;
   std::string_view what;
   std::vector<WorkloadSize> sizes;
-  Workload (*build)(const WorkloadShape& shape) = nullptr;
+  std::function<Workload(const WorkloadShape& shape)> build;
 };
 
 // In the order in which people should read them.
 const std::vector<WorkloadEntry>& workloads();
-// Throws BadInput with the nearest name, and on sizes that the workload does not know.
-const WorkloadEntry& find_workload(std::string_view name);
+// One of these, or a synchronization program (programs.hpp). Throws BadInput with the nearest name.
+WorkloadEntry find_workload(std::string_view name);
+std::vector<std::string> workload_names();  // of both
+// Throws BadInput on sizes that the workload does not know.
 Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& shape);
 
 }  // namespace lockstep

@@ -1,0 +1,406 @@
+// Choosing points, simulating them, and what follows.
+#include "refimpl/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/support/jobs.hpp"
+#include "checker/support/journal.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t most_points = 100'000;
+constexpr int halvings = 4;  // of the gap in which a sign changes
+
+bool is_range(const Assumption& a) {
+  return a.kind == Assumption::Kind::range || a.kind == Assumption::Kind::times;
+}
+
+// Between two numbers in equal ratios, or from 0 in equal steps; whole where the range is.
+double between(const Assumption& a, double least, double most, double share) {
+  const double value = least > 0 ? least * std::pow(most / least, share) : least + share * (most - least);
+  return a.whole ? std::round(value) : value;
+}
+
+// What the assumption is moved to, alone.
+std::vector<double> choices_of(const Assumption& a, int points) {
+  std::vector<double> choices;
+  if (!is_range(a)) {
+    for (std::size_t i = 0; i < a.values.size(); ++i) choices.push_back(static_cast<double>(i));
+  } else {
+    for (int i = 0; i < points; ++i)
+      choices.push_back(between(a, a.least, a.most, points > 1 ? i / (points - 1.0) : 0.5));
+  }
+  std::erase_if(choices, [&](double c) { return a.own() && *a.own() == c; });
+  choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
+  return choices;
+}
+
+SweepPoint point_of(const SweepRequest& request, std::vector<std::optional<double>> choices) {
+  SweepPoint point;
+  for (std::size_t a = 0; a < choices.size(); ++a) {
+    if (!choices[a]) continue;
+    const auto settings = request.assumptions[a].settings(*choices[a]);
+    point.settings.insert(point.settings.end(), settings.begin(), settings.end());
+  }
+  point.choices = std::move(choices);
+  return point;
+}
+
+SweepPoint point_alone(const SweepRequest& request, std::size_t assumption, double choice) {
+  std::vector<std::optional<double>> choices(request.assumptions.size());
+  choices[assumption] = choice;
+  return point_of(request, std::move(choices));
+}
+
+// Points of a Latin hypercube: each assumption's range is cut into as many parts as there are points, and
+// each part is used once. Always the same ones.
+std::vector<SweepPoint> points_together(const SweepRequest& request) {
+  const auto count = static_cast<std::size_t>(std::max(0, request.together));
+  std::mt19937_64 random(1);
+  const auto up_to = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  std::vector<std::vector<std::optional<double>>> choices(
+      count, std::vector<std::optional<double>>(request.assumptions.size()));
+  for (std::size_t a = 0; a < request.assumptions.size(); ++a) {
+    const Assumption& assumption = request.assumptions[a];
+    std::vector<std::size_t> parts(count);
+    std::iota(parts.begin(), parts.end(), 0);
+    for (std::size_t i = count; i > 1; --i) std::swap(parts[i - 1], parts[up_to(i)]);
+    for (std::size_t p = 0; p < count; ++p) {
+      const double share = (static_cast<double>(parts[p]) + static_cast<double>(up_to(1024)) / 1024) /
+                           static_cast<double>(count);
+      choices[p][a] = is_range(assumption)
+                          ? between(assumption, assumption.least, assumption.most, share)
+                          : std::floor(share * static_cast<double>(assumption.values.size()));
+    }
+  }
+  std::vector<SweepPoint> points;
+  for (auto& one : choices) points.push_back(point_of(request, std::move(one)));
+  return points;
+}
+
+std::vector<SweepPoint> points_of_grid(const SweepRequest& request) {
+  std::vector<std::vector<std::optional<double>>> all(1);
+  for (const Assumption& a : request.assumptions) {
+    std::vector<double> choices = choices_of(a, request.points);
+    if (a.own()) choices.push_back(*a.own());
+    std::sort(choices.begin(), choices.end());
+    std::vector<std::vector<std::optional<double>>> longer;
+    for (const auto& begun : all) {
+      for (const double choice : choices) {
+        longer.push_back(begun);
+        longer.back().emplace_back(choice);
+      }
+    }
+    all = std::move(longer);
+    if (all.size() > most_points)
+      throw BadInput(fmt::format("a grid of more than {} points", most_points),
+                     "vary less, or leave --grid out");
+  }
+  std::vector<SweepPoint> points;
+  for (auto& one : all) points.push_back(point_of(request, std::move(one)));
+  return points;
+}
+
+// Runs points, on several threads, and keeps what a journal knows of them.
+class Runner {
+ public:
+  explicit Runner(const SweepRequest& request) : request_(request) {
+    if (request.journal.empty()) return;
+    nlohmann::json header = request.identity;
+    journal_ =
+        std::make_unique<Journal>(request.journal, "sweep", header, [this](const nlohmann::json& line) {
+          known_[key(line.at("workload").get<std::string>(), line.at("settings").get<MachineSettings>())] =
+              line;
+        });
+  }
+
+  // Points that move everything at once may be no machine; others have been checked.
+  void run(const std::vector<SweepPoint*>& points, bool may_be_refused) {
+    all_ += points.size();
+    run_jobs(
+        points.size(), request_.threads,
+        [&](std::size_t i) {
+          if (interrupted()) return;
+          run_one(*points[i], may_be_refused);
+        },
+        [&] {
+          if (request_.on_progress) request_.on_progress(done_, all_);
+        });
+  }
+  [[nodiscard]] bool interrupted() const { return request_.interrupted != nullptr && *request_.interrupted; }
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+ private:
+  static std::string key(const std::string& workload, const MachineSettings& settings) {
+    return nlohmann::json{workload, settings}.dump();
+  }
+
+  void run_one(SweepPoint& point, bool may_be_refused) {
+    if (!from_journal(point)) {
+      try {
+        const ComparedRun run = request_.run(point.settings);
+        if (interrupted()) return;
+        const std::scoped_lock lock(mutex_);
+        take(run, point);
+        keep(point);
+      } catch (const BadInput& error) {
+        if (!may_be_refused) throw;
+        const std::scoped_lock lock(mutex_);
+        point.refused = error.what();
+      }
+    }
+    ++done_;
+  }
+
+  void take(const ComparedRun& run, SweepPoint& point) {
+    for (const SystemResult& r : run.results) {
+      SweepPoint::Result result{r.system, std::string(word(r.end)), r.wrong, {}};
+      for (const auto& [name, value] : figures_of(run, r)) result.figures[name] = value;
+      point.results.push_back(std::move(result));
+    }
+    where_ = run.where.empty() ? fmt::format("{} CU{}", run.cus, run.cus == 1 ? "" : "s") : run.where;
+  }
+
+  bool from_journal(SweepPoint& point) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = known_.find(key(request_.workload, point.settings));
+    if (found == known_.end()) return false;
+    where_ = found->second.at("where").get<std::string>();
+    for (const nlohmann::json& one : found->second.at("results")) {
+      point.results.push_back({one.at("system").get<std::string>(), one.at("end").get<std::string>(),
+                               one.at("wrong").get<int>(),
+                               one.at("figures").get<std::map<std::string, double>>()});
+    }
+    return true;
+  }
+
+  void keep(const SweepPoint& point) {
+    if (journal_ == nullptr) return;
+    nlohmann::json results = nlohmann::json::array();
+    for (const SweepPoint::Result& r : point.results)
+      results.push_back({{"system", r.system}, {"end", r.end}, {"wrong", r.wrong}, {"figures", r.figures}});
+    journal_->append({{"workload", request_.workload},
+                      {"settings", point.settings},
+                      {"where", where_},
+                      {"results", std::move(results)}});
+  }
+
+  const SweepRequest& request_;
+  std::mutex mutex_;
+  std::unique_ptr<Journal> journal_;
+  std::map<std::string, nlohmann::json> known_;
+  std::string where_;
+  std::atomic<std::size_t> done_ = 0;
+  std::size_t all_ = 0;
+};
+
+// The points of one assumption that were run, and the base where the assumption says which choice that is, in
+// order.
+std::vector<std::pair<double, const SweepPoint*>> along(const Sweep& sweep, std::size_t assumption) {
+  std::vector<std::pair<double, const SweepPoint*>> points;
+  for (const SweepPoint& point : sweep.alone) {
+    if (point.choices[assumption] && point.done()) points.emplace_back(*point.choices[assumption], &point);
+  }
+  if (const auto own = sweep.assumptions[assumption].own(); own && sweep.base.done())
+    points.emplace_back(*own, &sweep.base);
+  std::sort(points.begin(), points.end());
+  return points;
+}
+
+// Halves gaps of ranges in which some system's sign changes.
+std::vector<SweepPoint> halves(const SweepRequest& request, const Sweep& sweep) {
+  std::vector<SweepPoint> points;
+  for (std::size_t a = 0; a < sweep.assumptions.size(); ++a) {
+    const Assumption& assumption = sweep.assumptions[a];
+    if (!is_range(assumption)) continue;
+    const auto known = along(sweep, a);
+    for (std::size_t i = 0; i + 1 < known.size(); ++i) {
+      const auto changes = [&](std::size_t s) {
+        return sweep.sign(*known[i].second, s) != sweep.sign(*known[i + 1].second, s);
+      };
+      bool any = false;
+      for (std::size_t s = 1; s < sweep.systems.size(); ++s) any = any || changes(s);
+      const double middle = between(assumption, known[i].first, known[i + 1].first, 0.5);
+      if (any && middle > known[i].first && middle < known[i + 1].first)
+        points.push_back(point_alone(request, a, middle));
+    }
+  }
+  return points;
+}
+
+// Of the points that move everything, the one whose ratio is farthest from the sign that the base has; null
+// where all have that sign.
+const SweepPoint* farthest(const Sweep& sweep, std::size_t system) {
+  const Sign sign = sweep.sign(sweep.base, system);
+  const SweepPoint* found = nullptr;
+  const auto distance = [&](const SweepPoint& point) {
+    const double log = std::log(sweep.ratio(point, system));
+    return sign == Sign::less ? log : sign == Sign::more ? -log : std::abs(log);
+  };
+  for (const SweepPoint& point : sweep.together) {
+    if (!point.done() || sweep.sign(point, system) == sign) continue;
+    if (found == nullptr || distance(point) > distance(*found)) found = &point;
+  }
+  return found;
+}
+
+// Puts back, one after the other, what need not be moved for the sign to be another than the base's.
+SweepPoint fewest(const SweepRequest& request, const Sweep& sweep, std::size_t system, const SweepPoint& from,
+                  Runner& runner) {
+  SweepPoint best = from;
+  for (std::size_t a = 0; a < sweep.assumptions.size() && !runner.interrupted(); ++a) {
+    auto choices = best.choices;
+    choices[a].reset();
+    SweepPoint less = point_of(request, std::move(choices));
+    runner.run({&less}, true);
+    if (less.done() && sweep.sign(less, system) != sweep.sign(sweep.base, system)) best = std::move(less);
+  }
+  return best;
+}
+
+void check_figure(const SweepRequest& request, const Sweep& result) {
+  std::vector<std::string> names;
+  for (const SweepPoint::Result& r : result.base.results) {
+    for (const auto& [name, value] : r.figures) names.push_back(name);
+  }
+  if (names.empty() || std::find(names.begin(), names.end(), request.figure) != names.end()) return;
+  throw BadInput(fmt::format("no figure '{}' of {}", request.figure, request.workload),
+                 suggestion(request.figure, names));
+}
+
+double figure_of(const SweepPoint& point, std::size_t system, const std::string& figure) {
+  const auto& figures = point.results.at(system).figures;
+  const auto found = figures.find(figure);
+  return found == figures.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+double Sweep::ratio(const SweepPoint& point, std::size_t system) const {
+  const double first = systems.size() == 1 ? figure_of(base, 0, figure) : figure_of(point, 0, figure);
+  const double second = figure_of(point, system, figure);
+  if (first == second) return 1;
+  return first > 0 ? second / first : std::numeric_limits<double>::infinity();
+}
+
+Sign Sweep::sign(const SweepPoint& point, std::size_t system) const {
+  const double r = ratio(point, system);
+  return r < 1 - within ? Sign::less : r > 1 + within ? Sign::more : Sign::equal;
+}
+
+Sweep sweep(const SweepRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  Sweep result;
+  result.workload = request.workload;
+  result.systems = request.systems;
+  result.assumptions = request.assumptions;
+  result.figure = request.figure;
+  result.within = request.within;
+  result.grid = request.grid;
+  result.base = point_of(request, std::vector<std::optional<double>>(request.assumptions.size()));
+  if (request.grid) {
+    result.together = points_of_grid(request);
+  } else {
+    for (std::size_t a = 0; a < request.assumptions.size(); ++a) {
+      for (const double choice : choices_of(request.assumptions[a], request.points))
+        result.alone.push_back(point_alone(request, a, choice));
+    }
+    result.together = points_together(request);
+  }
+  for (const SweepPoint& point : result.alone) request.check(point.settings);
+  Runner runner(request);
+  runner.run({&result.base}, false);
+  check_figure(request, result);
+  const auto all_of = [](std::vector<SweepPoint>& points, std::size_t from) {
+    std::vector<SweepPoint*> pointers;
+    for (std::size_t i = from; i < points.size(); ++i) pointers.push_back(&points[i]);
+    return pointers;
+  };
+  runner.run(all_of(result.alone, 0), false);
+  runner.run(all_of(result.together, 0), true);
+  for (int i = 0; i < halvings && !runner.interrupted(); ++i) {
+    std::vector<SweepPoint> more = halves(request, result);
+    const std::size_t known = result.alone.size();
+    if (more.empty()) break;
+    std::move(more.begin(), more.end(), std::back_inserter(result.alone));
+    runner.run(all_of(result.alone, known), false);
+  }
+  for (std::size_t s = 1; s < result.systems.size() && !result.grid && !runner.interrupted(); ++s) {
+    const SweepPoint* from = farthest(result, s);
+    if (from != nullptr && conclusion(result, s).turns_on.empty())
+      result.fewest[s] = fewest(request, result, s, *from, runner);
+  }
+  result.where = runner.where();
+  result.interrupted = runner.interrupted();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+Conclusion conclusion(const Sweep& sweep, std::size_t system) {
+  Conclusion c;
+  if (!sweep.base.done()) return c;
+  c.sign = sweep.sign(sweep.base, system);
+  c.least = c.most = sweep.ratio(sweep.base, system);
+  const auto holds = [&](const SweepPoint& point) {
+    const double r = sweep.ratio(point, system);
+    c.least = std::min(c.least, r);
+    c.most = std::max(c.most, r);
+    const bool same = sweep.sign(point, system) == c.sign;
+    ++c.points;
+    c.holding += same ? 1 : 0;
+    return same;
+  };
+  holds(sweep.base);
+  std::set<std::size_t> turns;
+  for (const SweepPoint& point : sweep.alone) {
+    if (!point.done() || holds(point)) continue;
+    const auto moved = std::find_if(point.choices.begin(), point.choices.end(),
+                                    [](const std::optional<double>& choice) { return choice.has_value(); });
+    turns.insert(static_cast<std::size_t>(moved - point.choices.begin()));
+  }
+  c.turns_on.assign(turns.begin(), turns.end());
+  for (const SweepPoint& point : sweep.together) {
+    if (point.done()) holds(point);
+  }
+  return c;
+}
+
+std::string holds_where(const Sweep& sweep, std::size_t assumption, std::size_t system) {
+  const auto points = along(sweep, assumption);
+  const Assumption& a = sweep.assumptions[assumption];
+  const Sign sign = sweep.sign(sweep.base, system);
+  const auto holds = [&](const auto& p) { return sweep.sign(*p.second, system) == sign; };
+  if (std::all_of(points.begin(), points.end(), holds)) return "everywhere";
+  if (!is_range(a)) {
+    std::string text;
+    for (const auto& p : points) {
+      if (holds(p)) text += (text.empty() ? "at " : ", ") + a.text(p.first);
+    }
+    return text.empty() ? "nowhere else" : text;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!holds(points[i])) continue;
+    std::size_t end = i;
+    while (end + 1 < points.size() && holds(points[end + 1])) ++end;
+    text += text.empty() ? "" : ", ";
+    text += i == end ? a.text(points[i].first)
+                     : fmt::format("{} to {}", a.text(points[i].first), a.text(points[end].first));
+    i = end;
+  }
+  return text.empty() ? "nowhere else" : text;
+}
+
+}  // namespace lockstep
