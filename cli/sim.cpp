@@ -3,12 +3,15 @@
 
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "checker/support/diagnostic.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "cli/simulation.hpp"
 #include "refimpl/outcomes.hpp"
+#include "refimpl/timeline.hpp"
 
 namespace lockstep::cli {
 
@@ -17,6 +20,7 @@ namespace {
 struct Options {
   SimulationChoice choice;
   std::string plot;
+  std::string timeline;
   int runs = 100;
   int jitter = 0;
   bool json = false;
@@ -54,24 +58,42 @@ int run_litmus(const Options& options, const Simulation& simulation) {
 int run(const Options& options) {
   const Simulation simulation(options.choice);
   if (simulation.test() != nullptr) {
-    if (!options.plot.empty() || options.rules)
-      throw BadInput(fmt::format("{} is not for litmus tests", options.plot.empty() ? "--rules" : "--plot"));
+    for (const auto& [given, name] :
+         {std::pair(!options.plot.empty(), "--plot"), std::pair(options.rules, "--rules"),
+          std::pair(!options.timeline.empty(), "--timeline")}) {
+      if (given) throw BadInput(fmt::format("{} is not for litmus tests", name));
+    }
     return run_litmus(options, simulation);
   }
   if (!options.plot.empty() && simulation.launches()) throw BadInput("--plot is for programs");
   if (!options.plot.empty() && simulation.systems().size() != 2) {
     throw BadInput("--plot compares two systems", "say --on write-through,quick-release");
   }
+  std::optional<Timeline> timeline;
+  if (!options.timeline.empty()) {
+    if (simulation.launches()) throw BadInput("--timeline is for programs");
+    if (simulation.systems().size() != 1 || simulation.workloads().size() != 1)
+      throw BadInput("--timeline is of one workload on one system", "--plot compares two");
+    timeline.emplace(options.timeline,
+                     fmt::format("{} on {}", simulation.workloads().front(), simulation.systems().front()),
+                     simulation.request().machine.gigahertz);
+  }
   ProgressLine progress;
   std::vector<ComparedRun> runs;
   for (const std::string& workload : simulation.workloads()) {
-    ComparedRun compared = simulation.run(workload, {}, [&](const std::string& now) { progress.show(now); });
+    ComparedRun compared = simulation.run(
+        workload, {}, [&](const std::string& now) { progress.show(now); }, timeline ? &*timeline : nullptr);
     progress.erase();
     if (!options.json) print_now(comparison_text(compared, options.rules));
     runs.push_back(std::move(compared));
     if (interrupted()) break;
   }
   if (options.json) print_now(comparison_json(simulation.machine_name(), runs).dump(1) + "\n");
+  if (timeline) {
+    timeline->close();
+    if (!options.json)
+      print_now(fmt::format("Timeline written to {}: ui.perfetto.dev opens it\n", options.timeline));
+  }
   if (!options.plot.empty() && !interrupted()) {
     write_plot(runs, options.plot);
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
@@ -86,6 +108,9 @@ Command add_sim(CLI::App& lockstep) {
   CLI::App* app = lockstep.add_subcommand("sim", sim_what);
   options->choice.add_to(*app);
   app->add_option("--plot", options->plot, "Write run time and DRAM writes of two systems as SVG")
+      ->type_name("FILE");
+  app->add_option("--timeline", options->timeline,
+                  "Write what every wave and unit does when, as a trace that Perfetto opens")
       ->type_name("FILE");
   app->add_option("--runs", options->runs, "Of a litmus test, each with another seed")
       ->check(CLI::Range(1, 100'000'000).description(""))

@@ -177,8 +177,10 @@ void Simulation::check(const MachineSettings& more) const {
 }
 
 ComparedRun Simulation::run(const std::string& workload, const MachineSettings& more,
-                            const std::function<void(const std::string&)>& on_progress) const {
+                            const std::function<void(const std::string&)>& on_progress,
+                            SimulationObserver* observer) const {
   Changed all = changed(more);
+  all.request.options.observer = observer;
   if (launches_) {
     const ChipletMachine described = chiplets(all.settings);
     all.request.machine.name = described.name;

@@ -47,7 +47,8 @@ class Simulation {
   // All systems, with settings besides those of the choice. Beside entries of the machine these may be
   // "seed=N" and "size.NAME=N". Throws BadInput.
   [[nodiscard]] ComparedRun run(const std::string& workload, const MachineSettings& more = {},
-                                const std::function<void(const std::string&)>& on_progress = {}) const;
+                                const std::function<void(const std::string&)>& on_progress = {},
+                                SimulationObserver* observer = nullptr) const;
   // What the choice comes to, without a workload.
   [[nodiscard]] SimulationRequest request(const MachineSettings& more = {}) const;
   // Throws BadInput where there is no machine with these settings.

@@ -532,7 +532,7 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   } else {
     dirty_blocks_.push_back(event);
   }
-  fired(r);
+  fired(r, family, at);
   if (r.fetches >= 0) begin_miss(event, r);
   if (r.fills >= 0) end_miss(event, r);
   if (event.rule >= first_case) note_operation(event.a);
@@ -550,12 +550,21 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   return true;
 }
 
-void EventEngine::fired(RuleInfo& r) {
+void EventEngine::fired(RuleInfo& r, const Family& family, Parameters at) {
   ++r.firings;
   ++firings_;
   if (r.hit >= 0) ++levels_[static_cast<std::size_t>(r.hit)].hits;
   if (r.miss >= 0) ++levels_[static_cast<std::size_t>(r.miss)].misses;
   if (on_firing) on_firing();
+  if (options_.observer != nullptr) tell(r, family, at);
+}
+
+void EventEngine::tell(const RuleInfo& r, const Family& family, Parameters at) const {
+  const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
+  const std::uint32_t thread = thread_of(family, at);
+  options_.observer->fired({in_cycles(journal_.now), in_cycles(r.occupancy), kind.name,
+                            unit_of(family, r, at) - kind.first, r.name,
+                            thread == nowhere ? -1 : static_cast<int>(thread)});
 }
 
 void EventEngine::settle(const RuleInfo& r) {
@@ -689,6 +698,11 @@ void EventEngine::note_operation(std::uint32_t t) {
   auto& operation = operations_[static_cast<std::size_t>(status.operation)];
   ++operation.first;
   operation.second += journal_.now + 1 - issued_[t];
+  if (options_.observer != nullptr) {
+    options_.observer->completed({t, program().threads[t].name, seats_.cu_of[t],
+                                  boost::describe::enum_to_string(status.operation, "?"),
+                                  in_cycles(issued_[t] - 1), in_cycles(journal_.now)});
+  }
   issued_[t] = 0;
   if (status.ended) last_end_ = journal_.now;
 }
@@ -740,17 +754,18 @@ void EventEngine::make_room(int c, std::size_t set) {
     Family& family = families_[cache.family];
     RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[cache.rule])];
     bool done = false;
+    Parameters victim;
     for (std::size_t i = 0; i < victims.size() && !done; ++i) {
       if (i == 1 && !cache.random) std::stable_sort(victims.begin() + 1, victims.end(), older);
       const std::uint32_t* const at = cache.table->coordinates(victims[i]);
-      const Parameters victim{at[0], cache.extents.size() == 2 ? at[1] : 0};
+      victim = {at[0], cache.extents.size() == 2 ? at[1] : 0};
       done = fire_family(cache.family, victim, cache.rule);
     }
     if (!done) {
       begin_stall(cache, set);
       return;
     }
-    fired(r);
+    fired(r, family, victim);
     settle_replacement(r);
   }
 }
@@ -804,9 +819,7 @@ double EventEngine::sets_used(const Cache& cache) {
 }
 
 Statistics EventEngine::statistics() const {
-  const auto cycles = [](Tick t) {
-    return static_cast<double>(t) / static_cast<double>(timed::ticks_per_cycle);
-  };
+  const auto cycles = &EventEngine::in_cycles;
   Statistics s;
   s.system = system_;
   if (options_.variant != "default") s.system += "/" + options_.variant;

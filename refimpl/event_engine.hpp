@@ -461,7 +461,11 @@ class EventEngine : public Simulator, private timed::Weigher {
   // ---- firing --------------------------------------------------------------------------------------------
 
   bool fire(const timed::Event& event, RuleInfo& r);
-  void fired(RuleInfo& r);
+  void fired(RuleInfo& r, const Family& family, Parameters at);
+  static double in_cycles(Tick t) {
+    return static_cast<double>(t) / static_cast<double>(timed::ticks_per_cycle);
+  }
+  [[gnu::noinline]] void tell(const RuleInfo& r, const Family& family, Parameters at) const;
 
   // Brings caches, memory and the list of who may be concerned up to date with what a firing wrote.
   void settle(const RuleInfo& r);

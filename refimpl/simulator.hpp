@@ -18,6 +18,33 @@
 
 namespace lockstep {
 
+// Somebody who is told of everything that happens, as it happens.
+class SimulationObserver {
+ public:
+  struct Firing {
+    double cycle = 0;
+    double occupancy = 0;    // cycles that it keeps its unit busy
+    std::string_view unit;   // "L1"
+    std::size_t number = 0;  // which of them
+    std::string_view rule;
+    int thread = -1;  // the wave that it is done for, where the rule is over one
+  };
+  struct Operation {
+    std::size_t thread = 0;
+    std::string_view wave;  // the thread's name
+    std::size_t cu = 0;
+    std::string_view name;  // "load"
+    double from = 0;        // the cycle in which it was issued
+    double to = 0;          // and in which it completed
+  };
+  SimulationObserver() = default;
+  SimulationObserver(const SimulationObserver&) = delete;
+  SimulationObserver& operator=(const SimulationObserver&) = delete;
+  virtual ~SimulationObserver() = default;
+  virtual void fired(const Firing& firing) = 0;
+  virtual void completed(const Operation& operation) = 0;
+};
+
 struct SimulationOptions {
   int cus = 0;                          // 0: as the machine has
   std::map<std::string, int> sizes;     // of the protocol's queues, in place of the machine's
@@ -27,6 +54,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
   int start_spread = 64;  // cycles within which the waves of a kernel start
   int jitter = 0;         // cycles, at most, that anything may take longer, at random
+  SimulationObserver* observer = nullptr;
 };
 
 enum class SimulationEnd : std::uint8_t {

@@ -272,6 +272,17 @@ TEST_CASE("sim takes other values for a machine's entries, and says which are no
   CHECK_THAT(borrowed.out, Catch::Contains("does not describe halcone: as in halcone.toml"));
 }
 
+TEST_CASE("sim writes a timeline of one workload on one system") {
+  const Command lockstep;
+  const Result result = lockstep.run({"sim", "copy", "--size", "words=64", "--timeline", "t.json"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, Catch::Contains("Timeline written to t.json"));
+  CHECK(nlohmann::json::parse(read(lockstep.folder() / "t.json")).at("traceEvents").size() > 500);
+  CHECK(lockstep.run({"sim", "copy", "--on", "sc,lab", "--timeline", "u.json"}).status == 2);
+  CHECK(lockstep.run({"sim", "copy", "--timeline", "none/u.json"}).status == 2);
+  CHECK_FALSE(fs::exists(lockstep.folder() / "u.json"));
+}
+
 TEST_CASE("sim runs litmus tests again and again, and synchronization programs") {
   const Command lockstep;
   const Result test =

@@ -1,0 +1,107 @@
+// Writing the trace event format, event by event as they happen.
+#include "refimpl/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "checker/support/diagnostic.hpp"
+
+namespace lockstep {
+
+namespace {
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump();
+}
+
+constexpr std::string_view waves = "waves";
+constexpr std::uint64_t flows_of_a_wave = std::uint64_t{1} << 32;
+
+}  // namespace
+
+Timeline::Timeline(const std::string& file, const std::string& title, double gigahertz)
+    : file_(file), beside_(file + ".part"), stream_(beside_), gigahertz_(gigahertz) {
+  if (!stream_) throw BadInput(fmt::format("cannot write '{}'", beside_));
+  stream_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"title\":" << json_text(title)
+          << "},\"traceEvents\":[\n";
+  process(waves);  // on top
+}
+
+Timeline::~Timeline() {
+  std::error_code none;
+  if (stream_.is_open()) {  // it was not closed: nobody wants half of it
+    stream_.close();
+    std::filesystem::remove(beside_, none);
+  }
+}
+
+void Timeline::event(const std::string& json) {
+  stream_ << (first_ ? "" : ",\n") << json;
+  first_ = false;
+}
+
+int Timeline::process(std::string_view kind) {
+  if (const auto known = processes_.find(kind); known != processes_.end()) return known->second;
+  const int number = static_cast<int>(processes_.size()) + 1;
+  processes_.emplace(std::string(kind), number);
+  event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", number,
+                    json_text(kind)));
+  event(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}})",
+                    number));
+  return number;
+}
+
+void Timeline::name_track(int process, std::size_t number, const std::string& name) {
+  if (!named_.emplace(std::pair(process, number), true).second) return;
+  event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})", process,
+                    number, json_text(name)));
+}
+
+void Timeline::fired(const Firing& firing) {
+  const int pid = process(firing.unit);
+  name_track(pid, firing.number, fmt::format("{} {}", firing.unit, firing.number));
+  const double at = microseconds(firing.cycle);
+  const std::string of = firing.thread < 0 ? "" : fmt::format(R"(,"args":{{"wave":{}}})", firing.thread);
+  event(fmt::format(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.6f},"dur":{:.6f}{}}})",
+                    json_text(firing.rule), pid, firing.number, at, microseconds(firing.occupancy), of));
+  if (firing.thread < 0) return;
+  const auto wave = static_cast<std::size_t>(firing.thread);
+  Flow& flow = flows_[wave];
+  event(fmt::format(
+      R"({{"ph":"{}","name":"operation","cat":"operation","id":{},"pid":{},"tid":{},"ts":{:.6f}}})",
+      flow.begun ? "t" : "s", wave * flows_of_a_wave + flow.operations, pid, firing.number, at));
+  flow.begun = true;
+}
+
+void Timeline::completed(const Operation& operation) {
+  const int pid = process(waves);
+  name_track(pid, operation.thread, fmt::format("{} on CU {}", operation.wave, operation.cu));
+  const double end = microseconds(operation.to);
+  event(fmt::format(R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.6f},"dur":{:.6f}}})",
+                    json_text(operation.name), pid, operation.thread, microseconds(operation.from),
+                    end - microseconds(operation.from)));
+  Flow& flow = flows_[operation.thread];
+  if (flow.begun) {
+    event(fmt::format(
+        R"({{"ph":"f","bp":"e","name":"operation","cat":"operation","id":{},"pid":{},"tid":{},"ts":{:.6f}}})",
+        operation.thread * flows_of_a_wave + flow.operations, pid, operation.thread, end));
+  }
+  ++flow.operations;
+  flow.begun = false;
+}
+
+void Timeline::close() {
+  stream_ << "\n]}\n";
+  stream_.close();
+  std::error_code error;
+  if (!stream_) {
+    std::filesystem::remove(beside_, error);
+    throw BadInput(fmt::format("cannot write '{}'", beside_), "is the disk full?");
+  }
+  std::filesystem::rename(beside_, file_, error);
+  if (error) throw BadInput(fmt::format("cannot write '{}': {}", file_, error.message()));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,111 @@
+// A timeline says everything that a run's statistics count, in a form that viewers of traces read.
+#include "refimpl/timeline.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "refimpl/comparison.hpp"
+#include "tests/machines.hpp"
+
+using namespace lockstep;
+
+namespace {
+
+const std::string file = (std::filesystem::temp_directory_path() / "lockstep-timeline.json").string();
+
+struct Traced {
+  Statistics statistics;
+  nlohmann::json trace;
+};
+Traced traced(const std::string& system, const std::string& workload, std::map<std::string, int> sizes) {
+  SimulationRequest request;
+  request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
+  request.systems = {system};
+  request.sizes = std::move(sizes);
+  Timeline timeline(file, workload, request.machine.gigahertz);
+  request.options.observer = &timeline;
+  const std::atomic<bool> never = false;
+  const ComparedRun run = run_workload(request, workload, never);
+  timeline.close();
+  std::ifstream stream(file);
+  Traced result{run.results.at(0).statistics, nlohmann::json::parse(stream)};
+  std::filesystem::remove(file);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Timeline: each firing is on its unit's track, each operation on its wave's, and flows join them") {
+  for (const std::string system : {"write-through", "quick-release", "lab", "halcone", "sc"}) {
+    INFO(system);
+    const Traced run = traced(system, "message-passing", {{"pairs", 3}, {"rounds", 2}, {"table", 8}});
+    std::map<int, std::string> processes;
+    std::set<std::pair<int, int>> tracks;
+    std::map<std::string, std::uint64_t> firings;
+    std::map<std::string, std::pair<std::uint64_t, double>> operations;
+    std::map<std::uint64_t, std::string> flows;
+    double last = 0;
+    for (const auto& event : run.trace.at("traceEvents")) {
+      const std::string kind = event.at("ph");
+      const int pid = event.at("pid");
+      if (kind == "M") {
+        if (event.at("name") == "process_name") processes[pid] = event.at("args").at("name");
+        if (event.at("name") == "thread_name") CHECK(tracks.emplace(pid, event.at("tid")).second);
+        continue;
+      }
+      CHECK(tracks.contains({pid, event.at("tid")}));
+      if (kind != "X") {
+        flows[event.at("id")] += kind;
+        continue;
+      }
+      CHECK(event.at("dur") >= 0);
+      last = std::max(last, event.at("ts").get<double>() + event.at("dur").get<double>());
+      if (processes.at(pid) == "waves") {
+        auto& [count, microseconds] = operations[event.at("name")];
+        ++count;
+        microseconds += event.at("dur").get<double>();
+      } else {
+        ++firings[event.at("name")];
+      }
+    }
+    for (const Statistics::RuleFirings& rule : run.statistics.rules) {
+      INFO(rule.name);
+      CHECK(firings[rule.name] == rule.firings);
+    }
+    for (const Statistics::Operation& operation : run.statistics.operations) {
+      if (operation.count == 0) continue;
+      INFO(operation.name);
+      CHECK(operations.at(operation.name).first == operation.count);
+      // 1 GHz: a thousand cycles are a microsecond.
+      CHECK(operations.at(operation.name).second == Approx(operation.waited / 1000).epsilon(1e-3));
+    }
+    CHECK(last <= run.statistics.drained / 1000 + 0.00101);
+    // A flow begins once, goes on, and ends once.
+    CHECK(flows.size() > 50);
+    for (const auto& [id, events] : flows) {
+      CHECK(events.front() == 's');
+      CHECK(events.find('s', 1) == std::string::npos);
+      CHECK((events.find('f') == std::string::npos || events.find('f') + 1 == events.size()));
+    }
+  }
+}
+
+TEST_CASE(
+    "Timeline: a run that is told is the run that is not, and nothing is left of one that was not closed") {
+  const Traced told = traced("quick-release", "stencil", {{"words", 32}});
+  SimulationRequest request;
+  request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
+  request.systems = {"quick-release"};
+  request.sizes = {{"words", 32}};
+  const std::atomic<bool> never = false;
+  CHECK(statistics_json(run_workload(request, "stencil", never).results.at(0).statistics) ==
+        statistics_json(told.statistics));
+  { const Timeline begun(file, "begun", 1); }
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK_FALSE(std::filesystem::exists(file + ".part"));
+  CHECK_THROWS_AS(Timeline("/nowhere/at/all.json", "none", 1), BadInput);
+}
