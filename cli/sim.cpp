@@ -1,6 +1,7 @@
 // `lockstep sim`: runs a workload on a timed machine, on one system or on several side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -21,8 +22,8 @@ struct Options {
   SimulationChoice choice;
   std::string plot;
   std::string timeline;
-  int runs = 100;
-  int jitter = 0;
+  int runs = 0;  // 0: as usual
+  int jitter = -1;
   bool json = false;
   bool rules = false;
 };
@@ -42,8 +43,8 @@ int run_litmus(const Options& options, const Simulation& simulation) {
   request.systems = simulation.systems();
   request.options = chosen.options;
   request.options.sizes = chosen.sizes;
-  request.options.jitter = options.jitter;
-  request.runs = static_cast<std::size_t>(options.runs);
+  request.options.jitter = std::max(0, options.jitter);
+  if (options.runs > 0) request.runs = static_cast<std::size_t>(options.runs);
   const TimedTest result = run_test(request, interrupted());
   if (options.json) {
     nlohmann::ordered_json json{{"schema", "lockstep.sim/1"}, {"machine", chosen.machine.name}};
@@ -65,6 +66,8 @@ int run(const Options& options) {
     }
     return run_litmus(options, simulation);
   }
+  if (options.runs > 0 || options.jitter >= 0)
+    throw BadInput(fmt::format("{} is for litmus tests", options.runs > 0 ? "--runs" : "--jitter"));
   if (!options.plot.empty() && simulation.launches()) throw BadInput("--plot is for programs");
   if (!options.plot.empty() && simulation.systems().size() != 2) {
     throw BadInput("--plot compares two systems", "say --on write-through,quick-release");
@@ -98,7 +101,7 @@ int run(const Options& options) {
     write_plot(runs, options.plot);
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
   }
-  return exit_status_of(runs);
+  return runs.size() < simulation.workloads().size() ? 130 : exit_status_of(runs);
 }
 
 }  // namespace
@@ -112,15 +115,13 @@ Command add_sim(CLI::App& lockstep) {
   app->add_option("--timeline", options->timeline,
                   "Write what every wave and unit does when, as a trace that Perfetto opens")
       ->type_name("FILE");
-  app->add_option("--runs", options->runs, "Of a litmus test, each with another seed")
+  app->add_option("--runs", options->runs, "Of a litmus test, each with another seed (default: 100)")
       ->check(CLI::Range(1, 100'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   app->add_option("--jitter", options->jitter,
-                  "Of a litmus test: cycles, at most, that anything may take longer, at random")
+                  "Of a litmus test: cycles, at most, that anything may take longer, at random (default: 0)")
       ->check(CLI::Range(0, 1'000'000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   app->add_flag("--rules", options->rules, "Also print how often each rule fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.sim/1");
   app->footer(

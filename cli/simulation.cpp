@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "checker/language/read_tests.hpp"
+#include "checker/language/test.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
@@ -49,9 +52,12 @@ std::shared_ptr<const LitmusTest> test_named(const std::string& name) {
     // A complete message: "FILE:LINE: error: ..."
     const std::string& text = files.errors.front();
     const std::size_t place = text.find(": error: ");
+    constexpr std::string_view begun = "error: ";
     Diagnostic diagnostic;
     if (place != std::string::npos) diagnostic.file = text.substr(0, place);
-    diagnostic.message = place == std::string::npos ? text : text.substr(place + 9);
+    diagnostic.message = place != std::string::npos ? text.substr(place + 9)
+                         : text.starts_with(begun)  ? text.substr(begun.size())
+                                                    : text;
     throw BadInput(std::move(diagnostic));
   }
   refuse_launches(files, "say --on cpcoh, with a workload of launches");
@@ -116,6 +122,9 @@ Simulation::Simulation(SimulationChoice choice) : choice_(std::move(choice)), sy
     workloads_ = chosen(choice_.workload, lockstep::workloads());
     if (choice_.workload != "all") test_ = test_named(choice_.workload);
   }
+  std::ifstream stream(machine_file());
+  text_.assign(std::istreambuf_iterator<char>(stream), {});
+  if (!stream || stream.bad()) throw BadInput(fmt::format("cannot read machine file '{}'", machine_file()));
 }
 
 std::string Simulation::machine_file() const {
@@ -124,32 +133,57 @@ std::string Simulation::machine_file() const {
 }
 
 MachineDescription Simulation::machine(const MachineSettings& settings) const {
-  return read_machine(machine_file(), shipped_machine(""), settings);
+  return parse_machine(text_, machine_file(), shipped_machine(""), settings);
 }
 
 ChipletMachine Simulation::chiplets(const MachineSettings& settings) const {
-  return read_chiplet_machine(machine_file(), settings);
+  return parse_chiplet_machine(text_, machine_file(), settings);
 }
 
 std::string Simulation::machine_name() const {
-  return launches_ ? chiplets(choice_.settings).name : machine(choice_.settings).name;
+  return launches_ ? chiplets(choice_.settings).name : machine(usual_settings()).name;
 }
 
-std::string Simulation::machine_digest() const {
-  if (launches_) return digest(read_file(machine_file()));
-  return digest(fmt::format("{}", fmt::join(machine({}).lines, "\n")));
+std::vector<std::string> Simulation::borrowed() const {
+  std::vector<std::string> systems;
+  if (launches_) return systems;
+  for (const auto& [name, system] : machine(usual_settings()).systems) {
+    if (!system.borrowed.empty()) systems.push_back(name);
+  }
+  return systems;
+}
+
+std::string Simulation::inputs_digest() const {
+  namespace fs = std::filesystem;
+  std::string all = text_;
+  if (!launches_) all = fmt::format("{}", fmt::join(machine(usual_settings()).lines, "\n"));
+  std::vector<fs::path> files;
+  std::error_code none;
+  for (const fs::path& folder :
+       {fs::path(machine_file()).parent_path() / "dram", fs::path(shipped_machine("dram"))}) {
+    for (const auto& entry : fs::directory_iterator(folder, none)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) all += read_file(file);
+  if (test_ != nullptr) all += print_program(test_->program);
+  return digest(all);
 }
 
 std::vector<Assumption> Simulation::assumptions() const {
-  return read_assumptions(machine_file(), shipped_machine(""), choice_.settings);
+  return parse_assumptions(text_, machine_file(), shipped_machine(""), usual_settings());
+}
+
+MachineSettings Simulation::usual_settings() const {
+  MachineSettings settings = choice_.settings;
+  if (choice_.cus > 0) settings.insert(settings.begin(), fmt::format("cus={}", choice_.cus));
+  return settings;
 }
 
 Simulation::Changed Simulation::changed(const MachineSettings& more) const {
   constexpr std::string_view seed = "seed=";
   constexpr std::string_view size = "size.";
   Changed all;
-  all.settings = choice_.settings;
-  all.request.options.cus = choice_.cus;
+  all.settings = usual_settings();
   all.request.options.seed = choice_.seed;
   all.request.options.faults = choice_.faults;
   all.request.systems = systems_;

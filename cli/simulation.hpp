@@ -41,8 +41,10 @@ class Simulation {
   [[nodiscard]] std::string machine_name() const;
   [[nodiscard]] std::vector<Assumption> assumptions() const;
   [[nodiscard]] std::string machine_file() const;
-  // All that it is put together from, for journals.
-  [[nodiscard]] std::string machine_digest() const;
+  // Systems that the machine's file does not describe.
+  [[nodiscard]] std::vector<std::string> borrowed() const;
+  // All that it and what runs are put together from, for journals.
+  [[nodiscard]] std::string inputs_digest() const;
 
   // All systems, with settings besides those of the choice. Beside entries of the machine these may be
   // "seed=N" and "size.NAME=N". Throws BadInput.
@@ -59,6 +61,7 @@ class Simulation {
     MachineSettings settings;  // of the machine
     SimulationRequest request;
   };
+  [[nodiscard]] MachineSettings usual_settings() const;  // of the choice
   [[nodiscard]] Changed changed(const MachineSettings& more) const;
   [[nodiscard]] MachineDescription machine(const MachineSettings& settings) const;
   [[nodiscard]] ChipletMachine chiplets(const MachineSettings& settings) const;
@@ -68,6 +71,7 @@ class Simulation {
   std::shared_ptr<const LitmusTest> test_;
   std::vector<std::string> workloads_;
   std::vector<std::string> systems_;
+  std::string text_;  // of the machine file, read once: it may be a pipe, or be edited meanwhile
 };
 
 }  // namespace lockstep::cli

@@ -2,9 +2,12 @@
 #include "refimpl/sweep.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -45,6 +48,8 @@ Assumption varied(const std::string& text) {
   Assumption a;
   a.name = text.substr(0, equals);
   a.entries.push_back({a.name, "", {}});
+  if (a.name == "name" || a.name.starts_with("assumed"))
+    throw BadInput(fmt::format("--vary {}: no simulation depends on it", text), vary_hint);
   const std::string values = text.substr(equals + 1);
   if (const std::size_t dots = values.find(".."); dots != std::string::npos) {
     const std::string least = values.substr(0, dots);
@@ -72,33 +77,35 @@ Assumption varied(const std::string& text) {
   return a;
 }
 
-// Of the machine's assumptions, what they say of the systems that are compared.
-std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
-                                   const std::vector<std::string>& systems) {
-  const auto of_others = [&](const Assumption::Entry& entry) {
-    return entry.path.starts_with("systems.") &&
-           std::none_of(systems.begin(), systems.end(), [&](const std::string& system) {
-             return entry.path.starts_with("systems." + system.substr(0, system.find('/')) + ".");
-           });
-  };
-  for (Assumption& a : assumptions) std::erase_if(a.entries, of_others);
-  std::erase_if(assumptions, [](const Assumption& a) {
-    return a.entries.empty() && a.kind != Assumption::Kind::alternatives;
-  });
-  return assumptions;
+// What a file assumes of its own systems says nothing of those that another file describes.
+std::vector<std::string> described(const Simulation& simulation) {
+  std::vector<std::string> systems;
+  const std::vector<std::string> borrowed = simulation.borrowed();
+  for (const std::string& system : simulation.systems()) {
+    const std::string name = system.substr(0, system.find('/'));
+    if (std::find(borrowed.begin(), borrowed.end(), name) == borrowed.end()) systems.push_back(name);
+  }
+  return systems;
 }
 
 std::vector<Assumption> assumptions_of(const Options& options, const Simulation& simulation) {
   std::vector<Assumption> all;
-  for (const std::string& text : options.varied) all.push_back(varied(text));
+  for (const std::string& text : options.varied) {
+    all.push_back(varied(text));
+    const auto same = [&](const Assumption& a) { return a.name == all.back().name; };
+    if (std::count_if(all.begin(), all.end(), same) > 1)
+      throw BadInput(fmt::format("--vary {} twice", all.back().name), "say all of its values at once");
+  }
   if (options.varied.empty()) {
-    all = concerning(simulation.assumptions(), simulation.systems());
+    all = concerning(simulation.assumptions(), described(simulation));
     if (all.empty())
       throw BadInput(fmt::format("{} says of nothing that it is assumed", simulation.machine_file()),
                      "name what to vary: --vary memory.queue=8..256, or say it there: [[assumed]]");
   }
-  const bool of_seeds =
-      std::any_of(all.begin(), all.end(), [](const Assumption& a) { return a.name == "seed"; });
+  const bool of_seeds = std::any_of(all.begin(), all.end(), [](const Assumption& a) {
+    return std::any_of(a.entries.begin(), a.entries.end(),
+                       [](const auto& entry) { return entry.path == "seed"; });
+  });
   if (options.seeds > 1 && !of_seeds && !options.grid) {
     Assumption seeds;
     seeds.name = "seed";
@@ -111,18 +118,22 @@ std::vector<Assumption> assumptions_of(const Options& options, const Simulation&
 }
 
 nlohmann::json identity_of(const Options& options, const Simulation& simulation) {
-  return {{"systems", simulation.systems()},     {"machine", simulation.machine_digest()},
+  return {{"systems", simulation.systems()},     {"machine", simulation.inputs_digest()},
           {"settings", options.choice.settings}, {"sizes", options.choice.sizes},
           {"faults", options.choice.faults},     {"cus", options.choice.cus},
           {"seed", options.choice.seed},         {"build", build_identity()}};
 }
 
-// Written whole, or not at all.
+// Written whole, or not at all; a pipe or a device as it is.
 void write_whole(const std::string& file, const std::string& text) {
-  const std::string beside = file + ".part";
-  write_file(beside, text);
+  namespace fs = std::filesystem;
   std::error_code error;
-  std::filesystem::rename(beside, file, error);
+  const bool there = fs::exists(file, error);
+  if (there && !fs::is_regular_file(file, error)) return write_file(file, text);
+  const fs::path target = there ? fs::canonical(file) : fs::path(file);
+  const fs::path beside = fmt::format("{}.{}.part", target.string(), ::getpid());
+  write_file(beside, text);
+  fs::rename(beside, target, error);
   if (error) throw BadInput(fmt::format("cannot write '{}': {}", file, error.message()));
 }
 
@@ -135,6 +146,8 @@ ProcessResult gnuplot(const std::string& argument, const TemporaryFolder& folder
 }
 
 void write_plot(const Sweep& sweep, const std::string& file) {
+  if (const Conclusion c = conclusion(sweep, 1); c.points == 0 || !std::isfinite(c.most))
+    throw BadInput("there is nothing to draw: no ratio, or one to nothing");
   const TemporaryFolder folder;
   const std::string program = (folder.path() / "plot.gp").string();
   const std::string picture = (folder.path() / "plot.svg").string();
@@ -153,6 +166,13 @@ void check_outputs(const Options& options, const Simulation& simulation) {
     throw BadInput("--plot is for one workload on two systems", "and without --grid");
   if (!options.plot.empty() && gnuplot("--version", TemporaryFolder()).end == ProcessResult::End::missing)
     throw BadInput("--plot needs gnuplot, which is not installed", "apt-get install gnuplot-nox");
+  const std::array files{options.csv, options.plot, options.journal};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].empty() &&
+        std::find(files.begin() + static_cast<std::ptrdiff_t>(i) + 1, files.end(), files[i]) != files.end())
+      throw BadInput(fmt::format("'{}' is to hold two things", files[i]));
+  }
+  if (!(options.within >= 0)) throw BadInput("--within is no number of per cent");
   for (const std::string& file : {options.csv, options.plot}) {
     if (!file.empty()) ensure_writable(file);
   }
@@ -201,7 +221,7 @@ int run(const Options& options) {
   }
   if (!options.csv.empty()) write_whole(options.csv, sweep_csv(sweeps));
   if (!options.plot.empty() && !interrupted()) write_plot(sweeps.front(), options.plot);
-  return exit_status_of(sweeps);
+  return sweeps.size() < simulation.workloads().size() ? 130 : exit_status_of(sweeps);
 }
 
 }  // namespace

@@ -152,7 +152,8 @@ void read_entries(FileSection& section, const toml::table& root, Assumption& a, 
       a.entries.push_back({path_of(keys), at == nullptr ? "" : scalar_text(*at),
                            at == nullptr ? SourcePlace{} : place_of(*at)});
       const Assumption::Entry& entry = a.entries.back();
-      if (own_within && at_home(section.machine(), entry) && !contains(a, entry)) {
+      const bool nothing_to_multiply = a.kind == Assumption::Kind::times && entry.own.empty();
+      if (nothing_to_multiply || (own_within && at_home(section.machine(), entry) && !contains(a, entry))) {
         section.fail(path, entry.own.empty() ? fmt::format("'{}' has no value to multiply", entry.path)
                                              : fmt::format("{} = {} is not among what '{}' may be",
                                                            entry.path, entry.own, a.name));

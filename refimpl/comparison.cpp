@@ -166,8 +166,9 @@ std::string_view word(SimulationEnd end) {
 std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, const SystemResult& result) {
   std::vector<std::pair<std::string, double>> all;
   for (const Figure& figure : figures(run)) {
-    const double value = figure.of(result.statistics);
-    if (value != 0) all.emplace_back(figure.name, value);
+    const auto has = [&](const SystemResult& r) { return figure.of(r.statistics) != 0; };
+    if (std::any_of(run.results.begin(), run.results.end(), has))
+      all.emplace_back(figure.name, figure.of(result.statistics));
   }
   return all;
 }

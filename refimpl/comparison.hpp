@@ -51,7 +51,7 @@ ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& 
 
 // "finished", "stuck", "failed", "interrupted" or "limit".
 std::string_view word(SimulationEnd end);
-// What is put side by side, by name, of one of the run's results: those that are not 0.
+// What is put side by side, by name, of one of the run's results: all that is not 0 of some result.
 std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, const SystemResult& result);
 
 // For people, within 80 columns: all figures of one system, or those of several with ratios to the first.

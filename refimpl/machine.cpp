@@ -486,6 +486,9 @@ std::map<std::string, std::string> borrow_systems(toml::table& table, const std:
   namespace fs = std::filesystem;
   std::map<std::string, std::string> homes;
   if (shipped.empty() || !table["systems"].is_table()) return homes;
+  for (const char* key : {"units", "paths"}) {
+    if (table.contains(key) && !table[key].is_table()) return homes;  // which is told when they are read
+  }
   std::vector<fs::path> files;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(shipped, none)) {

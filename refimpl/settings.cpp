@@ -89,6 +89,8 @@ std::vector<std::vector<std::string>> resolved(const toml::table& table, std::ve
     }
     return all;
   }
+  // A star names no size of a system that has none of that name.
+  if (last && starred && keys[depth - 1] == "sizes" && !table.contains(keys[depth])) return {};
   if (last) return {keys};
   const toml::node* node = table.get(keys[depth]);
   if (node != nullptr && node->is_table())
@@ -113,7 +115,9 @@ toml::table value_of(const std::string& value, MachineDescription& machine) {
   } catch (const toml::parse_error& error) {
     const bool word = std::isalpha(static_cast<unsigned char>(value.front())) != 0 &&
                       value.find_first_of("\"'\\[]{}=,#\n\r") == std::string::npos;
-    if (word) return toml::parse(before + "v = \"" + value + "\"");
+    if (word &&
+        std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= 0x20 && c < 0x7F; }))
+      return toml::parse(before + "v = \"" + value + "\"");
     throw BadInput(fmt::format("with {}: {}", machine.lines.back(), error.description()),
                    "say PATH=VALUE, with a number, true, false, a word or \"text\"");
   }

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <stdexcept>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
@@ -30,7 +31,7 @@ bool is_range(const Assumption& a) {
 // Between two numbers in equal ratios, or from 0 in equal steps; whole where the range is.
 double between(const Assumption& a, double least, double most, double share) {
   const double value = least > 0 ? least * std::pow(most / least, share) : least + share * (most - least);
-  return a.whole ? std::round(value) : value;
+  return std::clamp(a.whole ? std::round(value) : value, least, most);
 }
 
 // What the assumption is moved to, alone.
@@ -121,8 +122,21 @@ class Runner {
     nlohmann::json header = request.identity;
     journal_ =
         std::make_unique<Journal>(request.journal, "sweep", header, [this](const nlohmann::json& line) {
+          SweepPoint point;
+          point.where = line.at("where").get<std::string>();
+          for (const nlohmann::json& one : line.at("results")) {
+            point.results.push_back({one.at("system").get<std::string>(), one.at("end").get<std::string>(),
+                                     one.at("wrong").get<int>(),
+                                     one.at("figures").get<std::map<std::string, double>>()});
+          }
+          const auto same = [](const std::string& system, const SweepPoint::Result& r) {
+            return system == r.system;
+          };
+          if (!std::equal(request_.systems.begin(), request_.systems.end(), point.results.begin(),
+                          point.results.end(), same))
+            throw std::invalid_argument("results of other systems");
           known_[key(line.at("workload").get<std::string>(), line.at("settings").get<MachineSettings>())] =
-              line;
+              std::move(point);
         });
   }
 
@@ -140,7 +154,6 @@ class Runner {
         });
   }
   [[nodiscard]] bool interrupted() const { return request_.interrupted != nullptr && *request_.interrupted; }
-  [[nodiscard]] const std::string& where() const { return where_; }
 
  private:
   static std::string key(const std::string& workload, const MachineSettings& settings) {
@@ -148,41 +161,40 @@ class Runner {
   }
 
   void run_one(SweepPoint& point, bool may_be_refused) {
-    if (!from_journal(point)) {
-      try {
-        const ComparedRun run = request_.run(point.settings);
-        if (interrupted()) return;
-        const std::scoped_lock lock(mutex_);
-        take(run, point);
-        keep(point);
-      } catch (const BadInput& error) {
-        if (!may_be_refused) throw;
-        const std::scoped_lock lock(mutex_);
-        point.refused = error.what();
-      }
+    if (from_journal(point)) {
+      ++done_;
+      return;
     }
+    ComparedRun run;
+    try {
+      run = request_.run(point.settings);
+    } catch (const BadInput& error) {
+      if (!may_be_refused) throw;
+      point.refused = error.diagnostic().message;
+      ++done_;
+      return;
+    }
+    if (interrupted()) return;
+    take(run, point);
+    const std::scoped_lock lock(mutex_);
+    keep(point);
     ++done_;
   }
 
-  void take(const ComparedRun& run, SweepPoint& point) {
+  static void take(const ComparedRun& run, SweepPoint& point) {
     for (const SystemResult& r : run.results) {
       SweepPoint::Result result{r.system, std::string(word(r.end)), r.wrong, {}};
       for (const auto& [name, value] : figures_of(run, r)) result.figures[name] = value;
       point.results.push_back(std::move(result));
     }
-    where_ = run.where.empty() ? fmt::format("{} CU{}", run.cus, run.cus == 1 ? "" : "s") : run.where;
+    point.where = run.where.empty() ? fmt::format("{} CU{}", run.cus, run.cus == 1 ? "" : "s") : run.where;
   }
 
   bool from_journal(SweepPoint& point) {
-    const std::scoped_lock lock(mutex_);
     const auto found = known_.find(key(request_.workload, point.settings));
     if (found == known_.end()) return false;
-    where_ = found->second.at("where").get<std::string>();
-    for (const nlohmann::json& one : found->second.at("results")) {
-      point.results.push_back({one.at("system").get<std::string>(), one.at("end").get<std::string>(),
-                               one.at("wrong").get<int>(),
-                               one.at("figures").get<std::map<std::string, double>>()});
-    }
+    point.results = found->second.results;
+    point.where = found->second.where;
     return true;
   }
 
@@ -193,15 +205,14 @@ class Runner {
       results.push_back({{"system", r.system}, {"end", r.end}, {"wrong", r.wrong}, {"figures", r.figures}});
     journal_->append({{"workload", request_.workload},
                       {"settings", point.settings},
-                      {"where", where_},
+                      {"where", point.where},
                       {"results", std::move(results)}});
   }
 
   const SweepRequest& request_;
   std::mutex mutex_;
   std::unique_ptr<Journal> journal_;
-  std::map<std::string, nlohmann::json> known_;
-  std::string where_;
+  std::map<std::string, SweepPoint> known_;
   std::atomic<std::size_t> done_ = 0;
   std::size_t all_ = 0;
 };
@@ -211,9 +222,9 @@ class Runner {
 std::vector<std::pair<double, const SweepPoint*>> along(const Sweep& sweep, std::size_t assumption) {
   std::vector<std::pair<double, const SweepPoint*>> points;
   for (const SweepPoint& point : sweep.alone) {
-    if (point.choices[assumption] && point.done()) points.emplace_back(*point.choices[assumption], &point);
+    if (point.choices[assumption] && point.right()) points.emplace_back(*point.choices[assumption], &point);
   }
-  if (const auto own = sweep.assumptions[assumption].own(); own && sweep.base.done())
+  if (const auto own = sweep.assumptions[assumption].own(); own && sweep.base.right())
     points.emplace_back(*own, &sweep.base);
   std::sort(points.begin(), points.end());
   return points;
@@ -233,7 +244,12 @@ std::vector<SweepPoint> halves(const SweepRequest& request, const Sweep& sweep) 
       bool any = false;
       for (std::size_t s = 1; s < sweep.systems.size(); ++s) any = any || changes(s);
       const double middle = between(assumption, known[i].first, known[i + 1].first, 0.5);
-      if (any && middle > known[i].first && middle < known[i + 1].first)
+      const auto refused = [&](const SweepPoint& point) {
+        const auto choice = point.choices[a];
+        return !point.refused.empty() && choice && *choice > known[i].first && *choice < known[i + 1].first;
+      };
+      if (any && middle > known[i].first && middle < known[i + 1].first &&
+          std::none_of(sweep.alone.begin(), sweep.alone.end(), refused))
         points.push_back(point_alone(request, a, middle));
     }
   }
@@ -250,24 +266,32 @@ const SweepPoint* farthest(const Sweep& sweep, std::size_t system) {
     return sign == Sign::less ? log : sign == Sign::more ? -log : std::abs(log);
   };
   for (const SweepPoint& point : sweep.together) {
-    if (!point.done() || sweep.sign(point, system) == sign) continue;
+    if (!point.right() || sweep.sign(point, system) == sign) continue;
     if (found == nullptr || distance(point) > distance(*found)) found = &point;
   }
   return found;
 }
 
 // Puts back, one after the other, what need not be moved for the sign to be another than the base's.
-SweepPoint fewest(const SweepRequest& request, const Sweep& sweep, std::size_t system, const SweepPoint& from,
+SweepPoint fewest(const SweepRequest& request, Sweep& sweep, std::size_t system, const SweepPoint& from,
                   Runner& runner) {
   SweepPoint best = from;
   for (std::size_t a = 0; a < sweep.assumptions.size() && !runner.interrupted(); ++a) {
     auto choices = best.choices;
     choices[a].reset();
     SweepPoint less = point_of(request, std::move(choices));
+    if (less.settings.empty()) break;
     runner.run({&less}, true);
-    if (less.done() && sweep.sign(less, system) != sweep.sign(sweep.base, system)) best = std::move(less);
+    if (!less.done()) continue;
+    sweep.reduced.push_back(less);
+    if (less.right() && sweep.sign(less, system) != sweep.sign(sweep.base, system)) best = std::move(less);
   }
   return best;
+}
+
+std::size_t moved(const SweepPoint& point) {
+  return static_cast<std::size_t>(std::count_if(point.choices.begin(), point.choices.end(),
+                                                [](const auto& choice) { return choice.has_value(); }));
 }
 
 void check_figure(const SweepRequest& request, const Sweep& result) {
@@ -287,6 +311,26 @@ double figure_of(const SweepPoint& point, std::size_t system, const std::string&
 }
 
 }  // namespace
+
+std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
+                                   const std::vector<std::string>& systems) {
+  const auto of_others = [&](const Assumption::Entry& entry) {
+    return entry.path.starts_with("systems.") &&
+           std::none_of(systems.begin(), systems.end(), [&](const std::string& system) {
+             return entry.path.starts_with("systems." + system + ".");
+           });
+  };
+  for (Assumption& a : assumptions) std::erase_if(a.entries, of_others);
+  std::erase_if(assumptions, [](const Assumption& a) {
+    return a.entries.empty() && a.kind != Assumption::Kind::alternatives;
+  });
+  return assumptions;
+}
+
+bool SweepPoint::right() const {
+  return done() && std::all_of(results.begin(), results.end(),
+                               [](const Result& r) { return r.end == "finished" && r.wrong == 0; });
+}
 
 double Sweep::ratio(const SweepPoint& point, std::size_t system) const {
   const double first = systems.size() == 1 ? figure_of(base, 0, figure) : figure_of(point, 0, figure);
@@ -319,8 +363,15 @@ Sweep sweep(const SweepRequest& request) {
     }
     result.together = points_together(request);
   }
-  for (const SweepPoint& point : result.alone) request.check(point.settings);
   Runner runner(request);
+  const auto check = [&](const SweepPoint& point) {
+    if (!runner.interrupted()) request.check(point.settings);
+  };
+  for (const SweepPoint& point : result.alone) check(point);
+  for (std::size_t a = 0; a < request.assumptions.size() && request.grid; ++a) {
+    for (const double choice : choices_of(request.assumptions[a], request.points))
+      check(point_alone(request, a, choice));
+  }
   runner.run({&result.base}, false);
   check_figure(request, result);
   const auto all_of = [](std::vector<SweepPoint>& points, std::size_t from) {
@@ -330,19 +381,27 @@ Sweep sweep(const SweepRequest& request) {
   };
   runner.run(all_of(result.alone, 0), false);
   runner.run(all_of(result.together, 0), true);
+  const auto refused = [](const SweepPoint& point) { return !point.refused.empty(); };
+  if (request.grid && std::all_of(result.together.begin(), result.together.end(), refused))
+    throw BadInput("no combination is a machine: " + result.together.front().refused);
   for (int i = 0; i < halvings && !runner.interrupted(); ++i) {
     std::vector<SweepPoint> more = halves(request, result);
     const std::size_t known = result.alone.size();
     if (more.empty()) break;
     std::move(more.begin(), more.end(), std::back_inserter(result.alone));
-    runner.run(all_of(result.alone, known), false);
+    runner.run(all_of(result.alone, known), true);
   }
   for (std::size_t s = 1; s < result.systems.size() && !result.grid && !runner.interrupted(); ++s) {
     const SweepPoint* from = farthest(result, s);
-    if (from != nullptr && conclusion(result, s).turns_on.empty())
-      result.fewest[s] = fewest(request, result, s, *from, runner);
+    if (from == nullptr || !conclusion(result, s).turns_on.empty()) continue;
+    SweepPoint few = fewest(request, result, s, *from, runner);
+    if (moved(few) == 1) {
+      result.alone.push_back(std::move(few));  // a place between those that were tried
+    } else {
+      result.fewest[s] = std::move(few);
+    }
   }
-  result.where = runner.where();
+  result.where = result.base.where;
   result.interrupted = runner.interrupted();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -350,30 +409,34 @@ Sweep sweep(const SweepRequest& request) {
 
 Conclusion conclusion(const Sweep& sweep, std::size_t system) {
   Conclusion c;
-  if (!sweep.base.done()) return c;
-  c.sign = sweep.sign(sweep.base, system);
-  c.least = c.most = sweep.ratio(sweep.base, system);
-  const auto holds = [&](const SweepPoint& point) {
-    const double r = sweep.ratio(point, system);
-    c.least = std::min(c.least, r);
-    c.most = std::max(c.most, r);
-    const bool same = sweep.sign(point, system) == c.sign;
-    ++c.points;
-    c.holding += same ? 1 : 0;
-    return same;
+  const auto look = [&](const SweepPoint& point) {
+    if (point.right()) {
+      const double r = sweep.ratio(point, system);
+      c.least = std::min(c.least, r);
+      c.most = std::max(c.most, r);
+      const bool same = sweep.sign(point, system) == c.sign;
+      ++c.points;
+      c.holding += same ? 1 : 0;
+      return same;
+    }
+    if (point.refused.empty()) ++(point.done() ? c.wrong : c.missing);
+    return true;
   };
-  holds(sweep.base);
+  if (sweep.base.right()) {
+    c.sign = sweep.sign(sweep.base, system);
+    c.least = c.most = sweep.ratio(sweep.base, system);
+  }
+  look(sweep.base);
   std::set<std::size_t> turns;
   for (const SweepPoint& point : sweep.alone) {
-    if (!point.done() || holds(point)) continue;
-    const auto moved = std::find_if(point.choices.begin(), point.choices.end(),
+    if (look(point)) continue;
+    const auto first = std::find_if(point.choices.begin(), point.choices.end(),
                                     [](const std::optional<double>& choice) { return choice.has_value(); });
-    turns.insert(static_cast<std::size_t>(moved - point.choices.begin()));
+    turns.insert(static_cast<std::size_t>(first - point.choices.begin()));
   }
   c.turns_on.assign(turns.begin(), turns.end());
-  for (const SweepPoint& point : sweep.together) {
-    if (point.done()) holds(point);
-  }
+  for (const SweepPoint& point : sweep.together) look(point);
+  for (const SweepPoint& point : sweep.reduced) c.wrong += point.done() && !point.right() ? 1 : 0;
   return c;
 }
 

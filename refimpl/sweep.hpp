@@ -17,6 +17,10 @@
 
 namespace lockstep {
 
+// Of a machine's assumptions, what they say of these systems and of what all share.
+std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
+                                   const std::vector<std::string>& systems);
+
 struct SweepRequest {
   std::string workload;
   std::vector<std::string> systems;  // the first is what the others are compared with
@@ -47,8 +51,11 @@ struct SweepPoint {
     std::map<std::string, double> figures;
   };
   std::vector<Result> results;  // by system; none where it was not run
+  std::string where;            // the machine in a word
   std::string refused;          // why there is no such machine; of points at which everything is moved
   [[nodiscard]] bool done() const { return !results.empty(); }
+  // All systems ran to their ends, with the right results: else nothing follows from the point.
+  [[nodiscard]] bool right() const;
 };
 
 // Of one system's figure against the first's.
@@ -65,8 +72,9 @@ struct Sweep {
   std::vector<SweepPoint> alone;     // exactly one choice each
   std::vector<SweepPoint> together;  // or of a grid
   // By system, where its sign changes only with several values moved: as few of them as were found to change
-  // it.
+  // it, and what else was run to find them.
   std::map<std::size_t, SweepPoint> fewest;
+  std::vector<SweepPoint> reduced;
   bool grid = false;
   bool interrupted = false;
   double seconds = 0;
@@ -84,12 +92,15 @@ Sweep sweep(const SweepRequest& request);
 // What can be said of one system against the first.
 struct Conclusion {
   Sign sign = Sign::equal;  // as the machine file has it
-  std::size_t points = 0;   // that were run
+  std::size_t points = 0;   // with the right results
+  std::size_t wrong = 0;    // where something got stuck or had wrong results
+  std::size_t missing = 0;  // that were not run
   std::size_t holding = 0;  // of them, those with that sign
   double least = 0;         // ratio
   double most = 0;
   std::vector<std::size_t> turns_on;  // assumptions that change the sign, each alone
-  [[nodiscard]] bool stands() const { return holding == points; }
+  // The base alone says nothing.
+  [[nodiscard]] bool stands() const { return holding == points && points > 1 && wrong == 0 && missing == 0; }
 };
 Conclusion conclusion(const Sweep& sweep, std::size_t system);
 

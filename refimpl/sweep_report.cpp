@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "refimpl/sweep.hpp"
@@ -16,6 +18,22 @@ constexpr std::size_t name_width = 34;
 
 std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// Lines of at most 79 characters, broken behind commas.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(", ", at), text.size() - 2) + 2;
+    if (!line.empty() && line.size() + end - at > 80) {
+      lines += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+      line = "      ";
+    }
+    line += text.substr(at, end - at);
+    at = end;
+  }
+  return lines + line + "\n";
 }
 
 struct Bounds {
@@ -32,7 +50,7 @@ Bounds bounds(const Sweep& sweep, const std::vector<SweepPoint>& points, std::si
   Bounds b;
   b.least = b.most = sweep.ratio(sweep.base, system);
   for (const SweepPoint& point : points) {
-    if (!point.done() || !wanted(point)) continue;
+    if (!point.right() || !wanted(point)) continue;
     const double r = sweep.ratio(point, system);
     b.least = std::min(b.least, r);
     b.most = std::max(b.most, r);
@@ -91,15 +109,18 @@ std::string table(const Sweep& sweep, std::size_t system) {
     if (b.holding == b.points && b.most - b.least < sweep.within) {
       quiet.push_back(a);
     } else {
-      by_effect.emplace_back(b.least - b.most, a);
+      by_effect.emplace_back(std::isfinite(b.most) ? b.least - b.most : std::numeric_limits<double>::lowest(),
+                             a);
     }
   }
   std::sort(by_effect.begin(), by_effect.end());
   for (const auto& [effect, a] : by_effect) {
     const Bounds b = bounds_alone(sweep, a, system);
     const std::string holds = compared ? holds_where(sweep, a, system) : "";
-    text += row(sweep.assumptions[a].name, b, holds);
-    if (holds != "everywhere") text += fmt::format("    of {}\n", range_text(sweep.assumptions[a]));
+    const bool fits = holds.size() <= 24;
+    text += row(sweep.assumptions[a].name, b, fits ? holds : "in places");
+    if (!fits) text += wrapped("    same sign: " + holds);
+    if (holds != "everywhere") text += wrapped("    of " + range_text(sweep.assumptions[a]));
   }
   if (!quiet.empty()) {
     Bounds b = bounds_alone(sweep, quiet.front(), system);
@@ -140,17 +161,24 @@ std::string conclusion_text(const Sweep& sweep, std::size_t system) {
           ? fmt::format("{} and {}: {} in {}", sweep.systems[0], name, sign_text(sweep, c.sign), sweep.figure)
           : fmt::format("{} has {} {} than {}", name, c.sign == Sign::less ? "fewer" : "more", sweep.figure,
                         sweep.systems[0]);
+  if (c.wrong > 0) {
+    return fmt::format("  {}: NOTHING FOLLOWS\n  at {} something got stuck or had wrong results\n", claim,
+                       counted(c.wrong, "point"));
+  }
   if (c.stands() && !sweep.interrupted) {
     return fmt::format("  {}: STANDS\n  at all {}, {:.2f} to {:.2f}; {} moved, all else as it is\n", claim,
                        counted(c.points, "point"), c.least, c.most,
                        counted(sweep.assumptions.size(), "value"));
   }
-  if (c.stands()) return fmt::format("  {}: at all {} so far\n", claim, counted(c.points, "point"));
+  if (c.holding == c.points)
+    return fmt::format("  {}: at all {}{}\n", claim, counted(c.points, "point"),
+                       sweep.interrupted ? " so far" : ", which is too few to say more");
   text += fmt::format("  {}: DOES NOT STAND\n  at {} of {} points, {:.2f} to {:.2f}", claim, c.holding,
                       c.points, c.least, c.most);
   if (c.turns_on.empty()) {
     const auto few = sweep.fewest.find(system);
-    if (few == sweep.fewest.end()) return text + "; it turns on several values together\n";
+    if (few == sweep.fewest.end())
+      return text + (sweep.grid ? "\n" : "; it turns on several values together\n");
     text += fmt::format("; it turns on several\n  values together: {:.2f}, {} with\n",
                         sweep.ratio(few->second, system), sign_text(sweep, sweep.sign(few->second, system)));
     for (std::size_t a = 0; a < sweep.assumptions.size(); ++a) {
@@ -179,6 +207,7 @@ std::string failures_text(const Sweep& sweep) {
   look(sweep.base);
   for (const SweepPoint& point : sweep.alone) look(point);
   for (const SweepPoint& point : sweep.together) look(point);
+  for (const SweepPoint& point : sweep.reduced) look(point);
   return text;
 }
 
@@ -226,6 +255,8 @@ std::string sweep_text(const Sweep& sweep) {
       fmt::format("Sweep {}{}: {}\n", sweep.workload,
                   sweep.systems.size() == 1 ? " on " + sweep.systems.front() : "", sweep.where);
   if (!sweep.base.done()) return text + "  interrupted before anything had run\n\n";
+  if (!sweep.base.right())
+    return text + "  NOTHING FOLLOWS: the machine as it is\n" + failures_text(sweep) + "\n";
   for (std::size_t s = sweep.systems.size() == 1 ? 0 : 1; s < sweep.systems.size(); ++s) {
     const double base = sweep.ratio(sweep.base, s);
     text +=
@@ -264,7 +295,7 @@ nlohmann::ordered_json sweep_json(const Sweep& sweep) {
     if (!assumption.why.empty()) one["why"] = assumption.why;
     one["entries"] = nlohmann::ordered_json::array();
     for (const Assumption::Entry& entry : assumption.entries) one["entries"].push_back(entry.path);
-    for (std::size_t s = 1; s < sweep.systems.size() && sweep.base.done() && !sweep.grid; ++s)
+    for (std::size_t s = 1; s < sweep.systems.size() && sweep.base.right() && !sweep.grid; ++s)
       one["same_sign"][sweep.systems[s]] = holds_where(sweep, a, s);
     json["assumed"].push_back(std::move(one));
   }
@@ -274,9 +305,10 @@ nlohmann::ordered_json sweep_json(const Sweep& sweep) {
     nlohmann::ordered_json one{{"system", sweep.systems[s]},
                                {"than", sweep.systems[0]},
                                {"sign", sign_names[static_cast<std::size_t>(c.sign)]},
-                               {"stands", c.stands()},
+                               {"stands", c.stands() && !sweep.interrupted},
                                {"points", c.points},
                                {"holding", c.holding},
+                               {"wrong", c.wrong},
                                {"least", c.least},
                                {"most", c.most}};
     one["turns_on"] = nlohmann::ordered_json::array();
@@ -304,6 +336,7 @@ std::string sweep_csv(const std::vector<Sweep>& sweeps) {
       look(sweep, sweep.base, "as it is");
       for (const SweepPoint& point : sweep.alone) look(sweep, point, "alone");
       for (const SweepPoint& point : sweep.together) look(sweep, point, sweep.grid ? "grid" : "together");
+      for (const SweepPoint& point : sweep.reduced) look(sweep, point, "reduced");
     }
   };
   each([&](const Sweep&, const SweepPoint& point, const char*) {
@@ -333,7 +366,7 @@ std::string sweep_csv(const std::vector<Sweep>& sweeps) {
       }
       for (const std::string& name : figures) {
         const auto found = r.figures.find(name);
-        text += found == r.figures.end() ? "," : fmt::format(",{:.0f}", found->second);
+        text += found == r.figures.end() ? "," : fmt::format(",{}", found->second);
       }
       text += "\n";
     }
@@ -372,8 +405,10 @@ std::string sweep_plot(const Sweep& sweep, const std::string& file) {
   std::string text = fmt::format("set terminal svg size 900,{} font 'sans-serif,12' background 'white'\n",
                                  120 + 22 * bars.size());
   text += fmt::format("set output '{}'\n", file);
-  text += fmt::format("set title '{}: {} of {}, relative to {} ({})' noenhanced\n", sweep.workload,
-                      sweep.figure, sweep.systems[1], sweep.systems[0], sweep.where);
+  text +=
+      fmt::format("set title {} noenhanced\n",
+                  single_quoted(fmt::format("{}: {} of {}, relative to {} ({})", sweep.workload, sweep.figure,
+                                            sweep.systems[1], sweep.systems[0], sweep.where)));
   text += fmt::format("set ytics ({}) noenhanced\nset yrange [-0.7:{}]\n", names,
                       static_cast<double>(bars.size()) - 0.3);
   text += fmt::format("set xrange [{}:{}]\nset grid xtics\nset style fill solid 0.8 noborder\n",

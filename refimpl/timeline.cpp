@@ -22,7 +22,11 @@ constexpr std::uint64_t flows_of_a_wave = std::uint64_t{1} << 32;
 }  // namespace
 
 Timeline::Timeline(const std::string& file, const std::string& title, double gigahertz)
-    : file_(file), beside_(file + ".part"), stream_(beside_), gigahertz_(gigahertz) {
+    : file_(file), beside_(file + ".part"), gigahertz_(gigahertz) {
+  std::error_code none;
+  if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none))
+    throw BadInput(fmt::format("'{}' is no file", file));
+  stream_.open(beside_);
   if (!stream_) throw BadInput(fmt::format("cannot write '{}'", beside_));
   stream_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"title\":" << json_text(title)
           << "},\"traceEvents\":[\n";

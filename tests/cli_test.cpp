@@ -283,6 +283,48 @@ TEST_CASE("sim writes a timeline of one workload on one system") {
   CHECK_FALSE(fs::exists(lockstep.folder() / "u.json"));
 }
 
+TEST_CASE("what cannot be written is told, and devices stay what they are") {
+  const Command lockstep;
+  fs::create_symlink("real.csv", lockstep.folder() / "link.csv");
+  lockstep.add("real.csv", "old");
+  const std::vector<std::string> small{"sweep", "copy", "--size", "words=64", "--vary", "memory.queue=4,8",
+                                       "--csv"};
+  const auto with = [&](const std::string& file) {
+    std::vector<std::string> arguments = small;
+    arguments.push_back(file);
+    return lockstep.run(arguments);
+  };
+  CHECK(with("link.csv").status == 0);
+  CHECK(fs::is_symlink(lockstep.folder() / "link.csv"));
+  CHECK_THAT(read(lockstep.folder() / "real.csv"), Catch::StartsWith("workload,"));
+  CHECK(with("/dev/null").status == 0);
+  CHECK(fs::is_character_file("/dev/null"));
+  CHECK(lockstep.run({"sim", "copy", "--size", "words=64", "--timeline", "/dev/null"}).status == 2);
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a machine file whose sections are none is told, not crashed on") {
+  const Command lockstep;
+  for (const std::string text : {"units=3\n[systems]\n", "paths=3\n[systems]\n", "units=[1]\n[systems]\n"}) {
+    const std::string file = lockstep.add("m.toml", text);
+    const Result result = lockstep.run({"sim", "copy", "--machine", file});
+    CHECK(result.status == 2);
+    CHECK_THAT(result.error, Catch::Contains("m.toml"));
+  }
+  CHECK(lockstep
+            .run({"sim", "copy", "--set",
+                  "name=a\x01"
+                  "b"})
+            .status == 2);
+  // The default of --on is the usual variant; --cus is one of the machine's entries.
+  const Result usual = lockstep.run({"sim", "mp-agent", "--on", "write-through/default", "--runs", "5"});
+  CHECK_THAT(usual.out, Catch::Contains("expected never"));
+  const Result varied = lockstep.run({"sweep", "copy", "--size", "words=256", "--cus", "8", "--vary",
+                                      "cus=1,16", "--together", "0", "--seeds", "1", "--csv", "c.csv"});
+  CHECK_THAT(varied.out, Catch::StartsWith("Sweep copy on write-through: 8 CUs\n"));
+  CHECK_THAT(varied.out, !Catch::Contains("1 other, each"));
+}
+
 TEST_CASE("sim runs litmus tests again and again, and synchronization programs") {
   const Command lockstep;
   const Result test =
@@ -362,6 +404,12 @@ TEST_CASE("sweep refuses what it cannot vary") {
   CHECK_THAT(error({"--plot", "x.svg"}), Catch::Contains("--plot is for one workload on two systems"));
   CHECK_THAT(error({"--csv", "none/x.csv"}), Catch::Contains("none/x.csv"));
   CHECK_THAT(error({"--on", "cpcoh,sc"}), Catch::Contains("cannot be compared"));
+  CHECK_THAT(error({"--grid", "--vary", "memory.quue=1,2"}), Catch::Contains("'queue'"));
+  CHECK_THAT(error({"--grid", "--vary", "size.wrds=1,2"}), Catch::Contains("'wrds'"));
+  CHECK_THAT(error({"--vary", "memory.queue=4,8", "--vary", "memory.queue=32,64"}), Catch::Contains("twice"));
+  CHECK_THAT(error({"--vary", "name=x,y"}), Catch::Contains("no simulation depends on it"));
+  CHECK_THAT(error({"--within", "nan"}), Catch::Contains("--within"));
+  CHECK_THAT(error({"--csv", "x", "--resume", "x"}), Catch::Contains("'x' is to hold two things"));
 }
 
 TEST_CASE("sweep draws by gnuplot, or says that it is not here before anything runs") {

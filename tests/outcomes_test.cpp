@@ -152,3 +152,20 @@ TEST_CASE("Synchronization programs end on timed machines, with what they claim 
   request.sizes = {{"threads", 99}};
   CHECK_THROWS_AS(run_workload(request, "ticket-lock", never), BadInput);
 }
+
+TEST_CASE("Workloads are right on machines of several agents, whatever they run on") {
+  for (const WorkloadEntry& workload : workloads()) {
+    SimulationRequest request;
+    request.machine = read_machine(machines_folder + "/apu.toml", machines_folder, {"agents=2", "cus=4"});
+    request.systems = {"write-through", "quick-release", "lab", "halcone"};
+    for (const WorkloadSize& size : workload.sizes) {
+      if (size.name == "words") request.sizes = {{"words", 256}};
+    }
+    INFO(workload.name);
+    for (const SystemResult& r : run_workload(request, std::string(workload.name), never).results) {
+      INFO(r.system);
+      CHECK(r.end == SimulationEnd::finished);
+      CHECK(r.wrong == 0);
+    }
+  }
+}

@@ -254,6 +254,31 @@ TEST_CASE("Assumptions: what a shipped machine file marks as assumed, it says ho
   }
 }
 
+TEST_CASE("Assumptions: whatever a shipped machine may be by its file, it is a machine") {
+  for (const std::string name : {"apu", "titan-v", "halcone"}) {
+    Texts systems;
+    for (const auto& [system, timing] : with({}, name).systems) {
+      if (timing.borrowed.empty()) systems.push_back(system);
+    }
+    for (const Assumption& a : concerning(assumed(name), systems)) {
+      const bool numbers = a.kind == Assumption::Kind::range || a.kind == Assumption::Kind::times;
+      for (std::size_t i = 0; i < (numbers ? 2 : a.values.size()); ++i) {
+        const double choice = !numbers ? static_cast<double>(i) : i == 0 ? a.least : a.most;
+        INFO(name << ": " << a.name << " = " << a.text(choice));
+        CHECK_NOTHROW(with(a.settings(choice), name));
+        for (const std::string& setting : a.settings(choice)) {
+          INFO(setting);
+          CHECK((setting.find("systems.") != 0 ||
+                 std::any_of(
+                     systems.begin(), systems.end(),
+                     [&](const auto& system) { return setting.starts_with("systems." + system + "."); }) ||
+                 a.kind == Assumption::Kind::alternatives));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("Assumptions: a choice is turned into settings of all that it is about") {
   const std::vector<Assumption> apu = assumed();
   const Assumption& latency = named(apu, "latency, L1s to L2");
@@ -472,7 +497,112 @@ TEST_CASE("Sweep: a figure that nothing has, and a run that goes wrong, are told
   };
   const Sweep done = sweep(request);
   CHECK(exit_status_of({done}) == 1);
-  CHECK_THAT(sweep_text(done), Catch::Contains("pretended on b: WRONG, 3 words with x=2"));
+  CHECK_THAT(sweep_text(done), Catch::Contains("pretended on b: WRONG, 3 words with x=2") &&
+                                   Catch::Contains("NOTHING FOLLOWS") && !Catch::Contains("STANDS"));
+  CHECK_FALSE(conclusion(done, 1).stands());
+  CHECK(sweep_json(done).at("conclusions").at(0).at("stands") == false);
+  request.run = [&](const MachineSettings& settings) {
+    ComparedRun result = run(settings);
+    result.results[0].end = SimulationEnd::stuck;
+    return result;
+  };
+  CHECK_THAT(sweep_text(sweep(request)), Catch::Contains("NOTHING FOLLOWS: the machine as it is"));
+}
+
+TEST_CASE("Sweep: where nothing was moved, nothing stands") {
+  Pretended machine([](const auto&) { return 80.0; });
+  SweepRequest request = request_of(machine, {values("x", {"1", "2"}, "1")});
+  request.together = 0;
+  request.assumptions[0].values = {"1"};
+  CHECK_FALSE(conclusion(sweep(request), 1).stands());
+  // A grid of what is no machine ends at once, as what is moved alone does.
+  request = request_of(machine, {values("x", {"1", "2"}, "")});
+  request.grid = true;
+  request.check = [](const MachineSettings& settings) {
+    if (settings == MachineSettings{"x=2"}) throw BadInput("two is no machine");
+  };
+  CHECK_THROWS_WITH(sweep(request), Catch::Contains("two is no machine"));
+  request.check = [](const MachineSettings&) {};
+  const auto run = request.run;
+  request.run = [&](const MachineSettings& settings) {
+    if (!settings.empty()) throw BadInput("never");
+    return run(settings);
+  };
+  CHECK_THROWS_WITH(sweep(request), Catch::Contains("no combination is a machine: never"));
+}
+
+TEST_CASE("Sweep: a place between those that were tried is found by moving all, and is told as one value's") {
+  Pretended machine([](const auto& v) {
+    const double x = value_of(v, "x", 1);
+    return x > 30 && x < 60 ? 150.0 : 80.0;
+  });
+  SweepRequest request = request_of(machine, {range("x", 1, 1000, 1, true), range("y", 1, 4, 1)});
+  request.points = 2;
+  const Sweep done = sweep(request);
+  CHECK(done.fewest.empty());
+  CHECK(conclusion(done, 1).turns_on == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("Sweep: a middle that is no machine is left out, and the ends of a range are its ends") {
+  Pretended machine([](const auto& v) { return value_of(v, "x", 64) > 100 ? 150.0 : 80.0; });
+  SweepRequest request = request_of(machine, {range("x", 64, 128, 64, true)});
+  request.points = 2;
+  request.together = 0;
+  const auto run = request.run;
+  request.run = [&](const MachineSettings& settings) {
+    if (!settings.empty() && settings != MachineSettings{"x=128"}) throw BadInput("neither 64 nor 128");
+    return run(settings);
+  };
+  const Sweep done = sweep(request);
+  CHECK(conclusion(done, 1).points == 2);
+  Pretended other([](const auto&) { return 100.0; });
+  request = request_of(other, {range("x", 0.11, 1000000, 1)});
+  for (const SweepPoint& point : sweep(request).alone) {
+    CHECK(*point.choices[0] >= 0.11);
+    CHECK(*point.choices[0] <= 1000000);
+  }
+}
+
+TEST_CASE("Sweep: a figure that one system does not have counts as 0, and lines stay within 80 columns") {
+  Pretended machine(
+      [](const auto& v) { return static_cast<int>(value_of(v, "seed", 1)) % 3 == 0 ? 120.0 : 80.0; });
+  Assumption many;
+  many.name = "seed";
+  many.entries.push_back({"seed", "1", {}});
+  for (int i = 1; i < 60; ++i) many.values.push_back(std::to_string(i));
+  const Sweep done = sweep(request_of(machine, {many}));
+  const std::string text = sweep_text(done);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    CHECK(end - at < 80);
+    at = end + 1;
+  }
+  CHECK_THAT(text, Catch::Contains("in places") && Catch::Contains("same sign: at 1, 2, 4, 5"));
+  Pretended none([](const auto&) { return 0.0; });
+  SweepRequest request = request_of(none, {values("x", {"1", "2"}, "1")});
+  request.systems = {"a", "b"};
+  const Sweep zero = sweep(request);
+  CHECK(zero.ratio(zero.base, 1) == 0);
+  CHECK_THAT(sweep_csv({zero}), Catch::Contains("pretended,b,as it is,finished,0,,0\n"));
+}
+
+TEST_CASE("Sweep: a journal that says too little is damaged") {
+  const std::string file = (std::filesystem::temp_directory_path() / "lockstep-sweep-damaged").string();
+  Pretended machine([](const auto&) { return 80.0; });
+  SweepRequest request = request_of(machine, {values("x", {"1", "2"}, "1")});
+  request.journal = file;
+  for (const char* line : {R"({"workload":"pretended","settings":[]})",
+                           R"({"workload":"pretended","settings":[],"where":"here","results":[]})"}) {
+    std::filesystem::remove(file);
+    sweep(request);
+    std::FILE* stream = std::fopen(file.c_str(), "a");
+    std::fprintf(stream, "%s\n", line);
+    std::fclose(stream);
+    CHECK_THROWS_WITH(sweep(request), Catch::Contains("the journal is damaged"));
+  }
+  std::filesystem::remove(file);
+  request.journal = "/dev/zero";
+  CHECK_THROWS_WITH(sweep(request), Catch::Contains("a journal is a file"));
 }
 
 TEST_CASE("Sweep: simulations beside one another give what they give alone") {

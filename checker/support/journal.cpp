@@ -53,6 +53,8 @@ Journal::Journal(const std::string& file, std::string_view command, const json& 
   json head = header;
   head["schema"] = schema;
   std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error))
+    refuse(file, 0, "a journal is a file", "name a new file to begin one");
   const bool begun = std::filesystem::exists(file, error) && std::filesystem::file_size(file, error) > 0;
   std::uintmax_t whole = 0;  // bytes up to the end of the last whole line
   if (begun) {

@@ -109,6 +109,8 @@ class WorkloadBuilder {
       for (std::int32_t& lane : initial(array[i])) lane = digit(random_);
     }
   }
+  // The scope at which all of a kernel's work-groups synchronize: they are dealt out to agents in turn.
+  [[nodiscard]] Scope across_agents() const { return shape_.agents > 1 ? Scope::system : Scope::agent; }
   Lanes& initial(int location) { return workload_.initial[static_cast<std::size_t>(location)]; }
 
   Thread& thread(int work_group, int kernel = -1) {

@@ -30,7 +30,7 @@ Workload histogram_workload(const WorkloadShape& shape) {
       const double product = part(random) * part(random);
       const int bin = static_cast<int>(product * bins);
       code.load(x, data[i]);
-      code.rmw(RmwFunction::add, histogram[bin], WaveCode::value(x), Order::comm, Scope::agent);
+      code.rmw(RmwFunction::add, histogram[bin], WaveCode::value(x), Order::comm, build.across_agents());
       Lanes& count = expected[static_cast<std::size_t>(bin)];
       for (std::size_t l = 0; l < count.size(); ++l) count[l] += build.initial(data[i])[l];
     });

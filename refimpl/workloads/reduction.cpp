@@ -28,7 +28,7 @@ Workload reduction_workload(const WorkloadShape& shape) {
     if (wave % Grid::waves_per_group == 0) {
       const int last = std::min(grid.waves, wave + Grid::waves_per_group);
       for (int other = wave + 1; other < last; ++other) add(partial[other]);
-      code.rmw(RmwFunction::add, total[0], WaveCode::value(sum), Order::relaxed, Scope::agent);
+      code.rmw(RmwFunction::add, total[0], WaveCode::value(sum), Order::relaxed, build.across_agents());
     }
     code.kernel_end();
   }
