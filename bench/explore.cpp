@@ -5,7 +5,6 @@
 //   bench/explore [--repeat N] [--threads N] [--alone]
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
+#include "checker/support/process.hpp"
 #include "checker/systems/registry.hpp"
 
 namespace {
@@ -63,22 +63,12 @@ bool installed(const std::string& tool) {
   return std::system(("command -v " + tool + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-// A folder of our own under the system's temporary one, removed at the end.
+// A folder for the other tools' files.
 class Workshop {
  public:
-  Workshop()
-      : folder_(std::filesystem::temp_directory_path() / fmt::format("lockstep-bench-{}", ::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-  ~Workshop() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
   // Output of a shell command run in the folder, or nothing if it fails.
   [[nodiscard]] std::optional<std::string> run(const std::string& command) const {
-    const std::string whole = "cd '" + folder_.string() + "' && { " + command + "; } 2>&1";
+    const std::string whole = "cd '" + folder_.path().string() + "' && { " + command + "; } 2>&1";
     std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(whole.c_str(), "r"), pclose);
     if (!pipe) return std::nullopt;
     std::string output;
@@ -89,7 +79,7 @@ class Workshop {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 std::optional<double> number(const std::string& text, const std::string& pattern) {

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "cli/simulation.hpp"
@@ -27,12 +27,6 @@ struct Options {
   bool json = false;
   bool rules = false;
 };
-
-void write_plot(const std::vector<ComparedRun>& runs, const std::string& file) {
-  std::ofstream stream(file);
-  stream << comparison_svg(runs);
-  if (!stream.flush()) throw BadInput(fmt::format("cannot write '{}'", file));
-}
 
 // A litmus test is run again and again, and its outcomes are counted.
 int run_litmus(const Options& options, const Simulation& simulation) {
@@ -98,7 +92,7 @@ int run(const Options& options) {
       print_now(fmt::format("Timeline written to {}: ui.perfetto.dev opens it\n", options.timeline));
   }
   if (!options.plot.empty() && !interrupted()) {
-    write_plot(runs, options.plot);
+    write_whole(options.plot, comparison_svg(runs));
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
   }
   return runs.size() < simulation.workloads().size() ? 130 : exit_status_of(runs);

@@ -45,25 +45,12 @@ std::vector<std::string> chosen(const std::string& workload, const Entries& entr
 std::shared_ptr<const LitmusTest> test_named(const std::string& name) {
   const std::vector<std::string> names = workload_names();
   if (std::find(names.begin(), names.end(), name.substr(0, name.find('/'))) != names.end()) return nullptr;
-  SuiteFiles files = read_tests(std::vector{name}, litmus_home());
-  if (!files.errors.empty()) {
-    if (!std::filesystem::exists(name) && !nearest(name, names).empty())
-      throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, names));
-    // A complete message: "FILE:LINE: error: ..."
-    const std::string& text = files.errors.front();
-    const std::size_t place = text.find(": error: ");
-    constexpr std::string_view begun = "error: ";
-    Diagnostic diagnostic;
-    if (place != std::string::npos) diagnostic.file = text.substr(0, place);
-    diagnostic.message = place != std::string::npos ? text.substr(place + 9)
-                         : text.starts_with(begun)  ? text.substr(begun.size())
-                                                    : text;
-    throw BadInput(std::move(diagnostic));
+  try {
+    return read_test(name, litmus_home(), "say --on cpcoh, with a workload of launches");
+  } catch (const BadInput&) {
+    if (std::filesystem::exists(name) || nearest(name, names).empty()) throw;
+    throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, names));
   }
-  refuse_launches(files, "say --on cpcoh, with a workload of launches");
-  if (files.tests.size() != 1)
-    throw BadInput(fmt::format("'{}' names {} tests", name, files.tests.size()), "name one");
-  return files.tests.front();
 }
 
 std::uint64_t seed_of(const std::string& text) {

@@ -2,13 +2,11 @@
 #include "refimpl/sweep.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -122,19 +120,6 @@ nlohmann::json identity_of(const Options& options, const Simulation& simulation)
           {"settings", options.choice.settings}, {"sizes", options.choice.sizes},
           {"faults", options.choice.faults},     {"cus", options.choice.cus},
           {"seed", options.choice.seed},         {"build", build_identity()}};
-}
-
-// Written whole, or not at all; a pipe or a device as it is.
-void write_whole(const std::string& file, const std::string& text) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const bool there = fs::exists(file, error);
-  if (there && !fs::is_regular_file(file, error)) return write_file(file, text);
-  const fs::path target = there ? fs::canonical(file) : fs::path(file);
-  const fs::path beside = fmt::format("{}.{}.part", target.string(), ::getpid());
-  write_file(beside, text);
-  fs::rename(beside, target, error);
-  if (error) throw BadInput(fmt::format("cannot write '{}': {}", file, error.message()));
 }
 
 ProcessResult gnuplot(const std::string& argument, const TemporaryFolder& folder) {

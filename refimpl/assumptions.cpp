@@ -13,6 +13,10 @@ namespace {
 std::string whole_or_not(double value, bool whole) {
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
 }
+// Of an alternative: the file as it is.
+bool unchanged(const std::vector<std::string>& change) {
+  return change.empty();
+}
 bool is_whole(const std::string& text) {
   return !text.empty() && text.find_first_not_of("-0123456789") == std::string::npos;
 }
@@ -53,7 +57,6 @@ std::string Assumption::text(double choice) const {
 std::optional<double> Assumption::own() const {
   if (kind == Kind::times) return 1;
   if (kind == Kind::alternatives) {
-    const auto unchanged = [](const std::vector<std::string>& change) { return change.empty(); };
     return static_cast<double>(std::find_if(changes.begin(), changes.end(), unchanged) - changes.begin());
   }
   for (const Entry& entry : entries) {
@@ -129,7 +132,6 @@ void read_alternatives(FileSection& section, Assumption& a) {
       a.changes.back().push_back(**setting.as_string());
     }
   });
-  const auto unchanged = [](const std::vector<std::string>& change) { return change.empty(); };
   if (std::count_if(a.changes.begin(), a.changes.end(), unchanged) != 1)
     section.fail_at("alternatives", "not one of the alternatives is the file as it is", "say NAME = []");
 }

@@ -17,7 +17,6 @@ namespace lockstep {
 
 struct SimulationRequest {
   MachineDescription machine;
-  std::vector<std::string> workloads;
   std::vector<std::string> systems;  // names, with variants where they differ from the default
   std::map<std::string, int> sizes;  // of workloads and of protocols
   SimulationOptions options;

@@ -511,13 +511,22 @@ std::map<std::string, std::string> borrow_systems(toml::table& table, const std:
   return homes;
 }
 
+// A file's text with all that is said beside it; what was borrowed is told in `homes`.
+toml::table put_together(std::string_view text, const std::string& file, const std::string& shipped,
+                         const MachineSettings& settings, MachineDescription& machine,
+                         std::map<std::string, std::string>& homes) {
+  machine.file = file;
+  toml::table table = parsed(text, file, machine);
+  homes = borrow_systems(table, shipped, machine);
+  for (const std::string& setting : settings) apply(setting, table, machine);
+  return table;
+}
+
 MachineDescription parse(std::string_view text, const std::string& file, const std::string& shipped,
                          const MachineSettings& settings) {
   MachineDescription machine;
-  machine.file = file;
-  toml::table table = parsed(text, file, machine);
-  const std::map<std::string, std::string> homes = borrow_systems(table, shipped, machine);
-  for (const std::string& setting : settings) apply(setting, table, machine);
+  std::map<std::string, std::string> homes;
+  const toml::table table = put_together(text, file, shipped, settings, machine, homes);
   FileSection root(machine, table, "");
   read_shared(root, machine);
   std::optional<MemoryTiming> memory;
@@ -549,9 +558,8 @@ MachineDescription parse(std::string_view text, const std::string& file, const s
 ChipletMachine parse_chiplets(std::string_view text, const std::string& file,
                               const MachineSettings& settings) {
   MachineDescription lines;  // for messages
-  lines.file = file;
-  toml::table table = parsed(text, file, lines);
-  for (const std::string& setting : settings) apply(setting, table, lines);
+  std::map<std::string, std::string> none;
+  const toml::table table = put_together(text, file, {}, settings, lines, none);
   FileSection root(lines, table, "");
   ChipletMachine machine;
   machine.file = file;
@@ -602,10 +610,8 @@ ChipletMachine read_chiplet_machine(const std::string& file, const MachineSettin
 std::vector<Assumption> parse_assumptions(std::string_view text, const std::string& file,
                                           const std::string& shipped, const MachineSettings& settings) {
   MachineDescription lines;  // for messages
-  lines.file = file;
-  toml::table table = parsed(text, file, lines);
-  borrow_systems(table, shipped, lines);
-  for (const std::string& setting : settings) apply(setting, table, lines);
+  std::map<std::string, std::string> homes;
+  const toml::table table = put_together(text, file, shipped, settings, lines, homes);
   FileSection root(lines, table, "");
   return read_assumptions(root, lines, settings.empty());
 }

@@ -13,23 +13,17 @@ namespace lockstep {
 
 namespace {
 
-Outcome outcome_of(const LitmusTest& test, const Simulator& simulator) {
-  Outcome outcome;
-  for (const ConditionTerm& term : test.observed) {
-    outcome.push_back(term.kind == ConditionTerm::Kind::location
-                          ? simulator.word(term.index).front()
-                          : simulator.final_register(static_cast<std::size_t>(term.thread),
-                                                     static_cast<std::size_t>(term.index)));
-  }
-  return outcome;
-}
-
 void run_once(const TimedTestRequest& request, const Workload& workload, const TimedSystem& system,
               const SimulationOptions& options, const std::atomic<bool>& interrupted, TimedOutcomes& result) {
   const auto simulator = system.build(workload, request.machine, options);
   switch (simulator->run(&interrupted)) {
     case SimulationEnd::finished: {
-      ++result.outcomes[outcome_of(*request.test, *simulator)];
+      ++result.outcomes[outcome_from(
+          *request.test, [&](int location) { return simulator->word(location).front(); },
+          [&](int thread, int index) {
+            return simulator->final_register(static_cast<std::size_t>(thread),
+                                             static_cast<std::size_t>(index));
+          })];
       const double cycles = simulator->statistics().cycles;
       result.least = result.sum > 0 ? std::min(result.least, cycles) : cycles;
       result.most = std::max(result.most, cycles);

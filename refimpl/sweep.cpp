@@ -24,10 +24,6 @@ namespace {
 constexpr std::size_t most_points = 100'000;
 constexpr int halvings = 4;  // of the gap in which a sign changes
 
-bool is_range(const Assumption& a) {
-  return a.kind == Assumption::Kind::range || a.kind == Assumption::Kind::times;
-}
-
 // Between two numbers in equal ratios, or from 0 in equal steps; whole where the range is.
 double between(const Assumption& a, double least, double most, double share) {
   const double value = least > 0 ? least * std::pow(most / least, share) : least + share * (most - least);

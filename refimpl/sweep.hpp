@@ -17,6 +17,11 @@
 
 namespace lockstep {
 
+// Whether it is moved over numbers, not over a list.
+inline bool is_range(const Assumption& a) {
+  return a.kind == Assumption::Kind::range || a.kind == Assumption::Kind::times;
+}
+
 // Of a machine's assumptions, what they say of these systems and of what all share.
 std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
                                    const std::vector<std::string>& systems);

@@ -36,6 +36,15 @@ std::string wrapped(const std::string& text) {
   return lines + line + "\n";
 }
 
+// Calls f(point, how it was moved) for all points that the sweep is made of.
+template <class F>
+void for_each_point(const Sweep& sweep, F&& f) {
+  f(sweep.base, "as it is");
+  for (const SweepPoint& point : sweep.alone) f(point, "alone");
+  for (const SweepPoint& point : sweep.together) f(point, sweep.grid ? "grid" : "together");
+  for (const SweepPoint& point : sweep.reduced) f(point, "reduced");
+}
+
 struct Bounds {
   double least = 0;
   double most = 0;
@@ -71,8 +80,7 @@ Bounds bounds_together(const Sweep& sweep, std::size_t system) {
 
 // "4, 8, 16" or "8 to 256".
 std::string range_text(const Assumption& a) {
-  if (a.kind == Assumption::Kind::range || a.kind == Assumption::Kind::times)
-    return fmt::format("{} to {}", a.text(a.least), a.text(a.most));
+  if (is_range(a)) return fmt::format("{} to {}", a.text(a.least), a.text(a.most));
   std::string text;
   for (std::size_t i = 0; i < a.values.size(); ++i)
     text += (i == 0 ? "" : ", ") + a.text(static_cast<double>(i));
@@ -195,7 +203,7 @@ std::string conclusion_text(const Sweep& sweep, std::size_t system) {
 // What went wrong at some point, with the settings to see it again.
 std::string failures_text(const Sweep& sweep) {
   std::string text;
-  const auto look = [&](const SweepPoint& point) {
+  for_each_point(sweep, [&](const SweepPoint& point, const char*) {
     for (const SweepPoint::Result& r : point.results) {
       if (r.end == "finished" && r.wrong == 0) continue;
       text += fmt::format("  {} on {}: {}", sweep.workload, r.system,
@@ -203,11 +211,7 @@ std::string failures_text(const Sweep& sweep) {
       text +=
           point.settings.empty() ? " as it is\n" : fmt::format(" with {}\n", fmt::join(point.settings, " "));
     }
-  };
-  look(sweep.base);
-  for (const SweepPoint& point : sweep.alone) look(point);
-  for (const SweepPoint& point : sweep.together) look(point);
-  for (const SweepPoint& point : sweep.reduced) look(point);
+  });
   return text;
 }
 
@@ -318,8 +322,8 @@ nlohmann::ordered_json sweep_json(const Sweep& sweep) {
     json["conclusions"].push_back(std::move(one));
   }
   json["base"] = point_json(sweep, sweep.base);
-  for (const auto& [name, points] :
-       {std::pair("alone", &sweep.alone), std::pair("together", &sweep.together)}) {
+  for (const auto& [name, points] : {std::pair("alone", &sweep.alone), std::pair("together", &sweep.together),
+                                     std::pair("reduced", &sweep.reduced)}) {
     json[name] = nlohmann::ordered_json::array();
     for (const SweepPoint& point : *points) {
       if (point.done() || !point.refused.empty()) json[name].push_back(point_json(sweep, point));
@@ -332,12 +336,8 @@ std::string sweep_csv(const std::vector<Sweep>& sweeps) {
   std::set<std::string> figures;
   std::vector<std::string> assumed;
   const auto each = [&](const auto& look) {
-    for (const Sweep& sweep : sweeps) {
-      look(sweep, sweep.base, "as it is");
-      for (const SweepPoint& point : sweep.alone) look(sweep, point, "alone");
-      for (const SweepPoint& point : sweep.together) look(sweep, point, sweep.grid ? "grid" : "together");
-      for (const SweepPoint& point : sweep.reduced) look(sweep, point, "reduced");
-    }
+    for (const Sweep& sweep : sweeps)
+      for_each_point(sweep, [&](const SweepPoint& point, const char* moved) { look(sweep, point, moved); });
   };
   each([&](const Sweep&, const SweepPoint& point, const char*) {
     for (const SweepPoint::Result& r : point.results) {

@@ -22,27 +22,17 @@ constexpr std::uint64_t flows_of_a_wave = std::uint64_t{1} << 32;
 }  // namespace
 
 Timeline::Timeline(const std::string& file, const std::string& title, double gigahertz)
-    : file_(file), beside_(file + ".part"), gigahertz_(gigahertz) {
+    : file_(file), gigahertz_(gigahertz) {
   std::error_code none;
   if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none))
     throw BadInput(fmt::format("'{}' is no file", file));
-  stream_.open(beside_);
-  if (!stream_) throw BadInput(fmt::format("cannot write '{}'", beside_));
-  stream_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"title\":" << json_text(title)
-          << "},\"traceEvents\":[\n";
+  file_.stream() << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"title\":" << json_text(title)
+                 << "},\"traceEvents\":[\n";
   process(waves);  // on top
 }
 
-Timeline::~Timeline() {
-  std::error_code none;
-  if (stream_.is_open()) {  // it was not closed: nobody wants half of it
-    stream_.close();
-    std::filesystem::remove(beside_, none);
-  }
-}
-
 void Timeline::event(const std::string& json) {
-  stream_ << (first_ ? "" : ",\n") << json;
+  file_.stream() << (first_ ? "" : ",\n") << json;
   first_ = false;
 }
 
@@ -97,15 +87,8 @@ void Timeline::completed(const Operation& operation) {
 }
 
 void Timeline::close() {
-  stream_ << "\n]}\n";
-  stream_.close();
-  std::error_code error;
-  if (!stream_) {
-    std::filesystem::remove(beside_, error);
-    throw BadInput(fmt::format("cannot write '{}'", beside_), "is the disk full?");
-  }
-  std::filesystem::rename(beside_, file_, error);
-  if (error) throw BadInput(fmt::format("cannot write '{}': {}", file_, error.message()));
+  file_.stream() << "\n]}\n";
+  file_.put_in_place();
 }
 
 }  // namespace lockstep

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checker/support/process.hpp"
 #include "refimpl/simulator.hpp"
 
 namespace lockstep {
@@ -20,9 +20,6 @@ class Timeline final : public SimulationObserver {
   // Writes beside the file until close(). Throws BadInput where that cannot be written. `gigahertz` is the
   // clock of the cycles that are told.
   Timeline(const std::string& file, const std::string& title, double gigahertz);
-  ~Timeline() override;
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
 
   void fired(const Firing& firing) override;
   void completed(const Operation& operation) override;
@@ -36,9 +33,7 @@ class Timeline final : public SimulationObserver {
   void event(const std::string& json);
   [[nodiscard]] double microseconds(double cycles) const { return cycles / gigahertz_ / 1000; }
 
-  std::string file_;
-  std::string beside_;
-  std::ofstream stream_;
+  WholeFile file_;
   double gigahertz_;
   bool first_ = true;
   std::map<std::string, int, std::less<>> processes_;

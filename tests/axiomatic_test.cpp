@@ -16,6 +16,7 @@
 #include "checker/generate/model.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 
 using namespace lockstep;
 
@@ -361,12 +362,11 @@ TEST_CASE("a model that tells nothing apart is refused", "[axiomatic]") {
 }
 
 TEST_CASE("a file that includes itself is refused", "[axiomatic]") {
-  const fs::path folder = fs::temp_directory_path() / "lockstep-circular-include";
-  fs::create_directories(folder);
+  const TemporaryFolder temporary;
+  const fs::path& folder = temporary.path();
   std::ofstream(folder / "a.cat") << "include \"b.cat\"\n";
   std::ofstream(folder / "b.cat") << "include \"a.cat\"\n";
   CHECK_THROWS_WITH(AxiomaticModel((folder / "a.cat").string()), Catch::Contains("includes itself"));
-  fs::remove_all(folder);
 }
 
 TEST_CASE("the models tell the shapes apart that they are known for", "[axiomatic]") {

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "checker/support/process.hpp"
 #include "checker/support/registration.hpp"
 
 #ifdef LOCKSTEP_BINARY
@@ -34,19 +35,11 @@ struct Result {
 // A folder to run in, so that traces land nowhere else.
 class Command {
  public:
-  Command() : folder_(fs::temp_directory_path() / ("lockstep-cli-test-" + std::to_string(::getpid()))) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~Command() { fs::remove_all(folder_); }
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
-
-  [[nodiscard]] fs::path folder() const { return folder_; }
+  [[nodiscard]] fs::path folder() const { return folder_.path(); }
 
   std::string add(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
+    std::ofstream(folder() / name) << text;
+    return (folder() / name).string();
   }
 
   // Starts the command; with `interrupt_after` it gets a signal then.
@@ -71,20 +64,20 @@ class Command {
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     const auto send = [&](int descriptor, const char* name) {
-      const int file = ::open((folder_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      const int file = ::open((folder() / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       ::dup2(file, descriptor);
     };
     send(STDOUT_FILENO, "out");
     send(STDERR_FILENO, "error");
-    if (::chdir(folder_.c_str()) == 0) ::execv(LOCKSTEP_BINARY, argv.data());
+    if (::chdir(folder_.path().c_str()) == 0) ::execv(LOCKSTEP_BINARY, argv.data());
     ::_exit(127);
   }
   [[nodiscard]] std::string text_of(const std::string& name) const {
     std::ostringstream text;
-    text << std::ifstream(folder_ / name).rdbuf();
+    text << std::ifstream(folder() / name).rdbuf();
     return text.str();
   }
-  fs::path folder_;
+  lockstep::TemporaryFolder folder_;
 };
 
 std::string read(const fs::path& file) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/support/process.hpp"
 #include "checker/systems/registry.hpp"
 #include "proofs/prover.hpp"
 #include "refimpl/workloads/workload.hpp"
@@ -255,10 +256,10 @@ TEST_CASE("documents name every program, scheduler, model and workload") {
 
 TEST_CASE("the page of systems is what the command lists") {
   const fs::path page = "docs/systems/README.md";
-  const fs::path listed = fs::temp_directory_path() / "lockstep-documents-test.md";
+  const TemporaryFolder folder;
+  const fs::path listed = folder.path() / "listed.md";
   REQUIRE(std::system((std::string(LOCKSTEP_BINARY) + " list --markdown >" + listed.string()).c_str()) == 0);
   const Lines now = lines_of(listed);
-  fs::remove(listed);
   const Lines then = lines_of(page);
   const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
   INFO(page.string() << ":" << (b - then.begin() + 1)

@@ -2,7 +2,6 @@
 #include "checker/generate/generate.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -19,6 +18,7 @@
 #include "checker/generate/screen.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 
 using namespace lockstep;
 using namespace lockstep::generate;
@@ -139,13 +139,6 @@ ConformOptions conform_options(const std::string& system, int up_to,
 
 class TemporaryFile {
  public:
-  TemporaryFile()
-      : path_(fs::temp_directory_path() / fmt::format("lockstep-generate-test-{}.journal", ::getpid())) {
-    fs::remove(path_);
-  }
-  ~TemporaryFile() { fs::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
   [[nodiscard]] std::string name() const { return path_.string(); }
   [[nodiscard]] std::vector<std::string> lines() const {
     std::ifstream in(path_);
@@ -156,7 +149,8 @@ class TemporaryFile {
   void write(const std::string& text) const { std::ofstream(path_) << text; }
 
  private:
-  fs::path path_;
+  TemporaryFolder folder_;
+  fs::path path_ = folder_.path() / "journal";
 };
 
 // A report without what depends on the clock.

@@ -1,6 +1,5 @@
 // What the HRF dialect means, how its errors read, and that what is printed is read back as the same thing.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 #include "tests/texts.hpp"
 
 using namespace lockstep;
@@ -746,9 +746,8 @@ TEST_CASE("many labels do not slow a thread down") {
 }
 
 TEST_CASE("files are read from disk, and what is no regular file is refused") {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("litmus_parser_test." + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
+  const TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.path();
   const auto refusal = [](const std::filesystem::path& file) {
     try {
       read_litmus(file.string());
@@ -771,7 +770,6 @@ TEST_CASE("files are read from disk, and what is no regular file is refused") {
   CHECK(refusal(write("large.litmus", std::string(3U << 20U, ' '))) == "the file is larger than 1 MiB");
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK(refusal(folder / "pipe") == "not a regular file");
-  std::filesystem::remove_all(folder);
 }
 
 // ---- Printing ----

@@ -13,6 +13,7 @@
 #include "checker/explore/explorer.hpp"
 #include "checker/interpret/mutation.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 #include "checker/systems/trees.hpp"
 #include "proofs/proof_system.hpp"
 #include "proofs/prover.hpp"
@@ -747,8 +748,8 @@ TEST_CASE("a second solver that is missing is bad input, with the way to get it"
 }
 
 TEST_CASE("a second solver's word decides: sat disagrees, unknown and crashes prove nothing") {
-  const auto folder = std::filesystem::temp_directory_path() / "lockstep-prove-test";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.path();
   ProveOptions options;
   options.seconds_each = 1;
   const auto ask = [&](const std::string& text) {
@@ -771,7 +772,6 @@ TEST_CASE("a second solver's word decides: sat disagrees, unknown and crashes pr
   CHECK(all_are(crash, ProofStatus::error));
   CHECK(exit_status(crash) == 2);
   CHECK(all_are(ask("echo nonsense"), ProofStatus::error));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("cvc5 confirms german, for any number of nodes") {
@@ -788,8 +788,8 @@ TEST_CASE("cvc5 confirms german, for any number of nodes") {
 }
 
 TEST_CASE("obligations are kept as SMT-LIB text that says what it is") {
-  const auto folder = std::filesystem::temp_directory_path() / "lockstep-prove-smt";
-  std::filesystem::remove_all(folder);
+  const TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path() / "smt";
   ProveOptions options;
   options.smt_directory = folder.string();
   const ProofResult result = prove_toy(true, {}, options);
@@ -803,7 +803,6 @@ TEST_CASE("obligations are kept as SMT-LIB text that says what it is") {
     ++files;
   }
   CHECK(files > 0);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a proof of a system that has none names those that have") {

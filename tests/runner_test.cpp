@@ -2,7 +2,6 @@
 #include "checker/litmus/runner.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -18,6 +17,7 @@
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
+#include "checker/support/process.hpp"
 
 using namespace lockstep;
 
@@ -105,23 +105,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 class Folder {
  public:
-  Folder()
-      : path_(fs::temp_directory_path() / fs::path("lockstep-runner-test-" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
   std::string add(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
+    const fs::path file = folder_.path() / name;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+    return file.string();
   }
-  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] std::string path() const { return folder_.path().string(); }
 
  private:
-  fs::path path_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <sstream>
 
+#include "checker/support/process.hpp"
 #include "refimpl/workloads/workload.hpp"
 #include "tests/machines.hpp"
 
@@ -221,8 +223,7 @@ TEST_CASE(
 // -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("Assumptions: what a shipped machine file marks as assumed, it says how far that might be off") {
-  for (const std::string name : {"apu", "titan-v", "halcone"}) {
-    const MachineDescription machine = with({}, name);
+  for (const std::string name : {"apu", "titan-v", "halcone", "chiplets"}) {
     std::set<int> covered;
     for (const Assumption& a : assumed(name)) {
       for (const Assumption::Entry& entry : a.entries) covered.insert(entry.place.line);
@@ -234,10 +235,10 @@ TEST_CASE("Assumptions: what a shipped machine file marks as assumed, it says ho
     // Values of alternatives have no place: they are named here.
     const std::map<std::string, Texts> otherwise{{"titan-v", {"ways = 4 ", "ways = 3 "}}};
     std::string section;
-    const int lines =
-        machine.parts.size() > 1 ? machine.parts[1].before : static_cast<int>(machine.lines.size());
-    for (int line = 1; line <= lines; ++line) {
-      const std::string& text = machine.lines[static_cast<std::size_t>(line) - 1];
+    std::istringstream lines(shipped_machine(name));
+    int line = 0;
+    for (std::string text; std::getline(lines, text);) {
+      ++line;
       if (text.starts_with("[")) section = text;
       if (text.starts_with("#") || text.find('=') == std::string::npos) continue;
       if (text.find("assumed") == std::string::npos || section.starts_with("[[assumed]]")) continue;
@@ -430,8 +431,8 @@ TEST_CASE("Sweep: a grid has every combination") {
 }
 
 TEST_CASE("Sweep: it goes on from a journal, and refuses that of another sweep") {
-  const std::string file = (std::filesystem::temp_directory_path() / "lockstep-sweep-journal").string();
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "journal").string();
   Pretended machine([](const auto& v) { return 80 + value_of(v, "x", 4); });
   SweepRequest request = request_of(machine, {range("x", 1, 10, 4)});
   request.journal = file;
@@ -458,7 +459,6 @@ TEST_CASE("Sweep: it goes on from a journal, and refuses that of another sweep")
   CHECK(sweep_csv({sweep(whole)}) == sweep_csv({ended}));
   request.identity = {{"machine", "another"}};
   CHECK_THROWS_AS(sweep(request), BadInput);
-  std::filesystem::remove(file);
 }
 
 TEST_CASE(
@@ -587,7 +587,8 @@ TEST_CASE("Sweep: a figure that one system does not have counts as 0, and lines 
 }
 
 TEST_CASE("Sweep: a journal that says too little is damaged") {
-  const std::string file = (std::filesystem::temp_directory_path() / "lockstep-sweep-damaged").string();
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "journal").string();
   Pretended machine([](const auto&) { return 80.0; });
   SweepRequest request = request_of(machine, {values("x", {"1", "2"}, "1")});
   request.journal = file;
@@ -600,7 +601,6 @@ TEST_CASE("Sweep: a journal that says too little is damaged") {
     std::fclose(stream);
     CHECK_THROWS_WITH(sweep(request), Catch::Contains("the journal is damaged"));
   }
-  std::filesystem::remove(file);
   request.journal = "/dev/zero";
   CHECK_THROWS_WITH(sweep(request), Catch::Contains("a journal is a file"));
 }

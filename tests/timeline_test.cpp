@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "checker/support/process.hpp"
 #include "refimpl/comparison.hpp"
 #include "tests/machines.hpp"
 
 using namespace lockstep;
 
 namespace {
-
-const std::string file = (std::filesystem::temp_directory_path() / "lockstep-timeline.json").string();
 
 struct Traced {
   Statistics statistics;
@@ -26,15 +25,15 @@ Traced traced(const std::string& system, const std::string& workload, std::map<s
   request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
   request.systems = {system};
   request.sizes = std::move(sizes);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "timeline.json").string();
   Timeline timeline(file, workload, request.machine.gigahertz);
   request.options.observer = &timeline;
   const std::atomic<bool> never = false;
   const ComparedRun run = run_workload(request, workload, never);
   timeline.close();
   std::ifstream stream(file);
-  Traced result{run.results.at(0).statistics, nlohmann::json::parse(stream)};
-  std::filesystem::remove(file);
-  return result;
+  return {run.results.at(0).statistics, nlohmann::json::parse(stream)};
 }
 
 }  // namespace
@@ -104,8 +103,8 @@ TEST_CASE(
   const std::atomic<bool> never = false;
   CHECK(statistics_json(run_workload(request, "stencil", never).results.at(0).statistics) ==
         statistics_json(told.statistics));
-  { const Timeline begun(file, "begun", 1); }
-  CHECK_FALSE(std::filesystem::exists(file));
-  CHECK_FALSE(std::filesystem::exists(file + ".part"));
+  const TemporaryFolder folder;
+  { const Timeline begun((folder.path() / "begun.json").string(), "begun", 1); }
+  CHECK(std::filesystem::is_empty(folder.path()));
   CHECK_THROWS_AS(Timeline("/nowhere/at/all.json", "none", 1), BadInput);
 }

@@ -1,8 +1,6 @@
 // Counterexamples on file: written, read, fired again, and told apart from a system that has changed.
 #include "checker/trace/trace.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "checker/check/check.hpp"
 #include "checker/language/test.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/process.hpp"
 
 using namespace lockstep;
 
@@ -60,12 +59,10 @@ std::string message_of(const std::string& text) {
 
 TEST_CASE("a trace written to a file and read back fires every step and violates what it violated") {
   const RecordedTrace trace = GENERATE(0, 1) == 0 ? german_counterexample() : program_counterexample();
-  const std::string file =
-      (std::filesystem::temp_directory_path() / ("lockstep-trace-test-" + std::to_string(::getpid())))
-          .string();
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "trace").string();
   write_trace(trace, file);
   const RecordedTrace read = read_trace(file);
-  std::filesystem::remove(file);
   const Replay again = replay(read);
   CHECK(again.difference == "");
   CHECK(trace_text(again.trace) == trace_text(trace));

@@ -16,6 +16,18 @@ namespace lockstep {
 // The final values of a test's `observed` terms, in their order.
 using Outcome = std::vector<std::int32_t>;
 
+// The outcome of a final state of which location(index) and register(thread, index) tell the values.
+template <class Location, class Register>
+Outcome outcome_from(const LitmusTest& test, Location&& location, Register&& register_) {
+  Outcome outcome;
+  outcome.reserve(test.observed.size());
+  for (const ConditionTerm& term : test.observed) {
+    outcome.push_back(term.kind == ConditionTerm::Kind::location ? location(term.index)
+                                                                 : register_(term.thread, term.index));
+  }
+  return outcome;
+}
+
 // Whether an outcome satisfies a formula over the test's observed terms. A term that is not observed is a
 // mistake of the caller's and throws std::logic_error.
 bool satisfies(const Formula& formula, const LitmusTest& test, const Outcome& outcome);

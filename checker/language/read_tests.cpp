@@ -47,6 +47,24 @@ class Reader {
     }
   }
 
+  // The file of the test that bears this name.
+  [[nodiscard]] std::string named(const std::string& name) const {
+    std::error_code error;
+    std::vector<std::string> names;
+    if (name.find('/') == std::string::npos && fs::is_directory(home_, error)) {
+      for (const std::string& file : files_below(home_)) {
+        names.push_back(fs::path(file).stem().string());
+        if (names.back() == name || names.back() + ".litmus" == name) return file;
+      }
+    }
+    const std::string near = nearest(name, names);
+    throw BadInput(Diagnostic{name,
+                              {},
+                              names.empty() ? "no such file or folder" : "no such file, folder or test",
+                              near.empty() ? "" : fmt::format("did you mean '{}'?", near),
+                              {}});
+  }
+
   SuiteFiles result;
 
  private:
@@ -80,24 +98,6 @@ class Reader {
     }
   }
 
-  // The file of the test that bears this name.
-  [[nodiscard]] std::string named(const std::string& name) const {
-    std::error_code error;
-    std::vector<std::string> names;
-    if (name.find('/') == std::string::npos && fs::is_directory(home_, error)) {
-      for (const std::string& file : files_below(home_)) {
-        names.push_back(fs::path(file).stem().string());
-        if (names.back() == name || names.back() + ".litmus" == name) return file;
-      }
-    }
-    const std::string near = nearest(name, names);
-    throw BadInput(Diagnostic{name,
-                              {},
-                              names.empty() ? "no such file or folder" : "no such file, folder or test",
-                              near.empty() ? "" : fmt::format("did you mean '{}'?", near),
-                              {}});
-  }
-
   const std::string& home_;
   Clients clients_;  // in folders; a file that is named is wanted
   std::set<std::string> seen_;
@@ -120,6 +120,20 @@ SuiteFiles read_tests(std::span<const std::string> paths, const std::string& hom
   Reader reader(home, clients);
   for (const std::string& path : paths) reader.read(path);
   return std::move(reader.result);
+}
+
+std::shared_ptr<const LitmusTest> read_test(const std::string& name, const std::string& home,
+                                            const std::string& why) {
+  std::error_code error;
+  if (fs::is_directory(name, error))
+    throw BadInput(Diagnostic{name, {}, "is a folder", "name one test of it", {}});
+  const Reader reader(home, Clients::include);
+  auto test =
+      std::make_shared<const LitmusTest>(read_litmus(fs::exists(name, error) ? name : reader.named(name)));
+  SuiteFiles files;
+  (test->launches != nullptr ? files.launches : files.tests).push_back(test);
+  refuse_launches(files, why);
+  return test;
 }
 
 }  // namespace lockstep

@@ -28,6 +28,12 @@ enum class Clients : std::uint8_t { leave_out, include };
 SuiteFiles read_tests(std::span<const std::string> paths, const std::string& home,
                       Clients clients = Clients::leave_out);
 
+// The one program that is named, by file or by the bare name of a test below `home`. Throws BadInput where
+// there is none, where it cannot be read, with the place, and for a sequence of launches, with `why` those
+// are not taken.
+std::shared_ptr<const LitmusTest> read_test(const std::string& name, const std::string& home,
+                                            const std::string& why);
+
 bool has_tag(const LitmusTest& test, std::string_view tag);
 
 // For what takes programs alone: throws BadInput where a sequence of launches was named.

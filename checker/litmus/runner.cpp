@@ -168,14 +168,9 @@ std::string failure_text(const SystemRun& run) {
 }
 
 Outcome outcome_at(const LitmusTest& test, const ProgramModel& model, const std::uint64_t* state) {
-  Outcome outcome;
-  outcome.reserve(test.observed.size());
-  for (const ConditionTerm& term : test.observed) {
-    outcome.push_back(term.kind == ConditionTerm::Kind::location
-                          ? model.final_location(state, term.index)
-                          : model.final_register(state, term.thread, term.index));
-  }
-  return outcome;
+  return outcome_from(
+      test, [&](int location) { return model.final_location(state, location); },
+      [&](int thread, int index) { return model.final_register(state, thread, index); });
 }
 
 SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits& limits, Derive derive) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <thread>
@@ -128,6 +127,42 @@ void refuse_unwritten(const std::ofstream& out, const std::filesystem::path& fil
 }
 
 }  // namespace
+
+WholeFile::WholeFile(const std::filesystem::path& file) : file_(file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const bool there = fs::exists(file, error);
+  if (there && fs::is_regular_file(file, error)) file_ = fs::canonical(file);
+  if (!there || fs::is_regular_file(file_, error)) {
+    beside_ = file_;
+    beside_ += "." + std::to_string(::getpid()) + ".part";
+  }
+  stream_.open(beside_.empty() ? file_ : beside_, std::ios::binary);
+  refuse_unwritten(stream_, file_);
+}
+
+WholeFile::~WholeFile() {
+  if (!stream_.is_open()) return;
+  stream_.close();
+  std::error_code none;
+  if (!beside_.empty()) std::filesystem::remove(beside_, none);
+}
+
+void WholeFile::put_in_place() {
+  std::error_code error;
+  stream_.flush();
+  refuse_unwritten(stream_, file_);
+  stream_.close();
+  if (beside_.empty()) return;
+  std::filesystem::rename(beside_, file_, error);
+  if (error) throw BadInput(Diagnostic{file_.string(), {}, "cannot be written: " + error.message(), {}, {}});
+}
+
+void write_whole(const std::filesystem::path& file, const std::string& text) {
+  WholeFile whole(file);
+  whole.stream() << text;
+  whole.put_in_place();
+}
 
 void write_file(const std::filesystem::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::binary);

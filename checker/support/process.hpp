@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,24 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+// A file that is there whole or not at all: what is written lies beside it until it is put in its place,
+// where a link goes on leading there. A pipe or a device is written as it is.
+class WholeFile {
+ public:
+  explicit WholeFile(const std::filesystem::path& file);  // throws BadInput where it cannot be written
+  ~WholeFile();                                           // leaves nothing of what was not put in its place
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+  [[nodiscard]] std::ostream& stream() { return stream_; }
+  void put_in_place();  // throws BadInput where not all of it could be written
+
+ private:
+  std::filesystem::path file_;
+  std::filesystem::path beside_;  // empty: there is nothing to put anywhere
+  std::ofstream stream_;
+};
+void write_whole(const std::filesystem::path& file, const std::string& text);
 
 // Throws BadInput where the file cannot be written. `ensure_writable` leaves what it holds as it is.
 void write_file(const std::filesystem::path& file, const std::string& text);
