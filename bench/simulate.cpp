@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "refimpl/simulator.hpp"
+#include "refimpl/comparison.hpp"
 
 namespace {
 
@@ -32,11 +32,9 @@ Figures measure(const std::string& name, const std::string& system, int cus, int
   for (int i = 0; i < repeat; ++i) {
     const double start = processor_seconds();
     const MachineDescription machine = read_machine(LOCKSTEP_SOURCE_DIR "/refimpl/machines/apu.toml");
-    WorkloadShape shape;
-    shape.cus = cus;
-    const Workload workload = build_workload(find_workload(name), shape);
     SimulationOptions options;
     options.cus = cus;
+    const Workload workload = build_workload(find_workload(name), shape_for(machine, options));
     const auto simulator = find_timed_system(system, options).build(workload, machine, options);
     const double started = processor_seconds();
     if (simulator->run() != SimulationEnd::finished) {

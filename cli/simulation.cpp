@@ -17,6 +17,7 @@
 #include "checker/support/home.hpp"
 #include "checker/support/process.hpp"
 #include "cli/common.hpp"
+#include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/programs.hpp"
 
 namespace lockstep::cli {
@@ -44,6 +45,7 @@ std::vector<std::string> chosen(const std::string& workload, const Entries& entr
 // Null where the name is a workload's. A name that nothing has is taken for the nearest of either.
 std::shared_ptr<const LitmusTest> test_named(const std::string& name) {
   const std::vector<std::string> names = workload_names();
+  if (names_kernel_trace(name)) return nullptr;
   if (std::find(names.begin(), names.end(), name.substr(0, name.find('/'))) != names.end()) return nullptr;
   try {
     return read_test(name, litmus_home(), "say --on cpcoh, with a workload of launches");
@@ -66,8 +68,8 @@ std::uint64_t seed_of(const std::string& text) {
 void SimulationChoice::add_to(CLI::App& app) {
   app.add_option("WORKLOAD", workload,
                  "copy, vector-add, reduction, histogram, stencil, message-passing, or all of them: all; "
-                 "a synchronization program; a litmus test, by name or file; of launches: babelstream, "
-                 "stencil")
+                 "a synchronization program; a litmus test, by name or file; a kernel trace "
+                 "(kernelslist.g, FILE.traceg); of launches: babelstream, stencil")
       ->required();
   add_list(app, "--on", systems, "Systems to run on (default: write-through)")->type_name("S,S");
   app.add_option("--machine", machine, "Machine file (default: refimpl/machines/apu.toml, or chiplets.toml)")
@@ -153,6 +155,9 @@ std::string Simulation::inputs_digest() const {
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) all += read_file(file);
   if (test_ != nullptr) all += print_program(test_->program);
+  if (names_kernel_trace(choice_.workload)) {
+    for (const std::string& file : files_of_kernel_trace(choice_.workload)) all += digest(read_file(file));
+  }
   return digest(all);
 }
 

@@ -173,6 +173,18 @@ std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, c
   return all;
 }
 
+WorkloadShape shape_for(const MachineDescription& machine, const SimulationOptions& options) {
+  WorkloadShape shape;
+  shape.cus = options.cus > 0 ? options.cus : machine.cus;
+  shape.agents = machine.agents;
+  shape.waves_per_cu = machine.waves_per_cu;
+  shape.accesses_per_wave = machine.accesses_per_wave;
+  shape.waves_end_kernels = machine.waves_end_kernels;
+  shape.words_per_block = machine.words_per_block();
+  shape.seed = options.seed;
+  return shape;
+}
+
 ComparedRun run_workload(const SimulationRequest& request, const std::string& workload,
                          const std::atomic<bool>& interrupted,
                          const std::function<void(const std::string&)>& on_progress) {
@@ -183,12 +195,7 @@ ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& 
                          const std::atomic<bool>& interrupted,
                          const std::function<void(const std::string&)>& on_progress) {
   SimulationOptions options = request.options;
-  WorkloadShape shape;
-  shape.cus = options.cus > 0 ? options.cus : request.machine.cus;
-  shape.agents = request.machine.agents;
-  shape.waves_per_cu = request.machine.waves_per_cu;
-  shape.words_per_block = request.machine.words_per_block();
-  shape.seed = options.seed;
+  WorkloadShape shape = shape_for(request.machine, options);
   for (const WorkloadSize& size : entry.sizes) options.size_names.emplace_back(size.name);
   for (const auto& [size, value] : request.sizes) {
     const bool of_workload = std::any_of(entry.sizes.begin(), entry.sizes.end(),

@@ -40,6 +40,9 @@ struct ComparedRun {
   std::string where = {};  // the machine in a word; empty: so many CUs
 };
 
+// What a workload is built for, but for its own sizes.
+WorkloadShape shape_for(const MachineDescription& machine, const SimulationOptions& options);
+
 // Throws BadInput on names and sizes that nothing knows. Interrupted, it has the figures so far.
 ComparedRun run_workload(const SimulationRequest& request, const std::string& workload,
                          const std::atomic<bool>& interrupted,

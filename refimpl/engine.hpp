@@ -29,6 +29,9 @@ class Engine final : public EventEngine {
   Engine(const Workload& workload, const MachineDescription& machine, const SimulationOptions& options,
          const SystemEntry& entry = find_system(Info::name))
       : EventEngine(workload, machine, options, entry) {
+    if constexpr (requires { Info::releases_cover_others(0); }) {
+      if (!Info::releases_cover_others(variant_)) refuse_releases_for_others();
+    }
     machine_.cu_of.image = seats_.cu_of;
     machine_.work_group_of.image = seats_.work_group_of;
     machine_.agent_of.image = seats_.agent_of;
@@ -66,7 +69,7 @@ class Engine final : public EventEngine {
     auto& sizes = k_.sizes;
     sizes.template set<BlockTag>(blocks_needed());
     sizes.template set<ThreadTag>(static_cast<int>(threads_count()));
-    sizes.template set<RegisterTag>(RegisterTag::capacity);
+    sizes.template set<RegisterTag>(most_registers);
     sizes.template set<WorkGroupTag>(work_groups_);
     sizes.template set<CuTag>(cus_);
     sizes.template set<AgentTag>(agents_);
@@ -108,10 +111,15 @@ class Engine final : public EventEngine {
     for (std::size_t t = 0; t < threads_count(); ++t) {
       const Thread& thread = program().threads[t];
       for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
-        auto& cases = cases_of(thread.code[pc].opcode);
+        const Instruction& at = thread.code[pc];
+        auto& cases = cases_of(at);
         if (cases[0] >= 0) continue;
         DescribeCases describe_cases{*this, cases};
         threads_of_program().rules_of(describe_cases, static_cast<int>(t), static_cast<int>(pc));
+        if (at.slot == 0 || cases_of_slots()[0] >= 0) continue;
+        DescribeCases describe_cases_of_slots{*this, cases_of_slots()};
+        threads_of_program().rules_of(describe_cases_of_slots, static_cast<int>(t) + at.slot,
+                                      static_cast<int>(pc));
       }
     }
   }

@@ -42,7 +42,7 @@ std::string EventEngine::waiting_threads() const {
   int named = 0;
   int waiting = 0;
   for (std::size_t t = 0; t < threads_count(); ++t) {
-    if (status_of(static_cast<std::uint32_t>(t)).ended) continue;
+    if (status_of(static_cast<std::uint32_t>(t)).ended || program().threads[t].slot_of >= 0) continue;
     ++waiting;
     if (named++ < 4) {
       text += fmt::format("{}{} at instruction {}", text.empty() ? "" : ", ", program().threads[t].name,
@@ -66,11 +66,12 @@ SimulationEnd EventEngine::end() const {
 
 EventEngine::RuleInfo& EventEngine::info(const Family& family, std::uint16_t rule, std::uint32_t thread) {
   if (rule < first_case) return rules_[static_cast<std::size_t>(family.rules[rule])];
-  const auto& code = program().threads[thread].code;
+  const Thread& self = program().threads[thread];
   const std::size_t pc = place_of(thread);
-  const auto opcode = pc < code.size() ? code[pc].opcode : Opcode::move;
-  const int index = cases_of(opcode)[rule - first_case];
-  return rules_[static_cast<std::size_t>(std::max(index, 0))];
+  const auto& cases = self.slot_of >= 0       ? cases_of_slots()
+                      : pc < self.code.size() ? cases_of(self.code[pc])
+                                              : cases_of(Instruction{});
+  return rules_[static_cast<std::size_t>(std::max(cases[rule - first_case], 0))];
 }
 
 void EventEngine::consider_family(std::uint16_t f, Parameters at, std::uint64_t mask) {
@@ -344,6 +345,8 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
   } else if (!offered) {
     due += r.latency;
   }
+  if (r.spreads && options_.start_spread > 0)
+    due += random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
   if (options_.jitter > 0)
     due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
   wheel_.push(due, event);
@@ -518,6 +521,7 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   } else {
     scheduled_blocks_.erase(packed(event));
   }
+  const std::uint32_t used = event.rule >= first_case ? port_in_use(event.a) : nowhere;
   if (!fire_family(event.family, at, event.rule)) {
     if (r.fetches >= 0) {
       Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
@@ -535,7 +539,10 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   fired(r, family, at);
   if (r.fetches >= 0) begin_miss(event, r);
   if (r.fills >= 0) end_miss(event, r);
-  if (event.rule >= first_case) note_operation(event.a);
+  if (used != nowhere) {
+    note_operation(used);
+    if (status_of(event.a).ended) last_end_ = journal_.now;
+  }
   port_ = port_of(family, at);
   settle(r);
   while (!overfull_.empty()) {
@@ -688,6 +695,12 @@ void EventEngine::answer(std::uint32_t token) {
   free_waits_.push_back(token);
 }
 
+std::uint32_t EventEngine::port_in_use(std::uint32_t t) const {
+  const auto& code = program().threads[t].code;
+  const std::size_t pc = place_of(t);
+  return pc < code.size() ? t + static_cast<std::uint32_t>(code[pc].slot) : t;
+}
+
 void EventEngine::note_operation(std::uint32_t t) {
   const ThreadStatus status = status_of(t);
   if (status.pending) {
@@ -704,7 +717,6 @@ void EventEngine::note_operation(std::uint32_t t) {
                                   in_cycles(issued_[t] - 1), in_cycles(journal_.now)});
   }
   issued_[t] = 0;
-  if (status.ended) last_end_ = journal_.now;
 }
 
 // ---- caches ----------------------------------------------------------------------------------------------

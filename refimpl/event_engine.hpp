@@ -103,6 +103,9 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   // ---- for setting up, in this order ---------------------------------------------------------------------
 
+  // For systems whose releases order only what their own thread has done: throws BadInput where the program
+  // needs more.
+  void refuse_releases_for_others() const;
   // The largest block of the program, plus one; throws BadInput where blocks or threads are too small.
   [[nodiscard]] int blocks_needed() const;
   // Those of the named queues whose size the machine file or the run's options say.
@@ -110,11 +113,12 @@ class EventEngine : public Simulator, private timed::Weigher {
   // The rules of memory and work-groups; they and the state, which is bound to `binder_`, live as long as
   // the engine.
   void list_rules(const std::vector<RuleOf>& rules, void* state);
-  // The rules that an instruction of this opcode has, each as add_case gives it; negative where there is
-  // none.
-  [[nodiscard]] std::array<int, 4>& cases_of(Opcode opcode) {
-    return program_rules_[static_cast<std::size_t>(opcode)];
+  // The rules that an instruction has, each as add_case gives it; negative where there is none. And those of
+  // a slot, whichever it performs.
+  [[nodiscard]] std::array<int, 4>& cases_of(const Instruction& at) {
+    return at.slot > 0 ? rules_of_issue_ : program_rules_[static_cast<std::size_t>(at.opcode)];
   }
+  [[nodiscard]] std::array<int, 4>& cases_of_slots() { return rules_of_slots_; }
   int add_case(const Rule& rule);
   // Gives everything its place and its time.
   void set_up(const SystemEntry& system);
@@ -243,6 +247,7 @@ class EventEngine : public Simulator, private timed::Weigher {
     Tick latency = 0;
     Tick occupancy = 0;
     bool carries = false;
+    bool spreads = false;      // waves begin within `start_spread`
     bool asks_memory = false;  // or may have a cache make room by what does
     int hit = -1;
     int miss = -1;
@@ -497,8 +502,10 @@ class EventEngine : public Simulator, private timed::Weigher {
   // All that a firing has asked of memory is there: news of it leaves.
   void answer(std::uint32_t token);
 
-  // Loads, stores and the like are timed from issue to completion.
+  // Loads, stores and the like are timed from issue to completion: those at a port.
   void note_operation(std::uint32_t t);
+  // The port that a thread's instruction is about to use, where the thread is: its own, or a slot's.
+  [[nodiscard]] std::uint32_t port_in_use(std::uint32_t t) const;
 
   // ---- caches --------------------------------------------------------------------------------------------
 
@@ -542,7 +549,9 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   std::vector<RuleInfo> rules_;
   std::vector<Family> families_;
-  std::array<std::array<int, 4>, 16> program_rules_{};
+  std::array<std::array<int, 4>, 16> program_rules_{};  // by opcode
+  std::array<int, 4> rules_of_issue_{};                 // of one that is handed to a slot
+  std::array<int, 4> rules_of_slots_{};
   std::vector<UnitKind> unit_kinds_;
   std::vector<Unit> units_;
   std::vector<std::vector<Path>> paths_;  // from, to

@@ -65,9 +65,12 @@ void EventEngine::place_threads() {
   if (cus_ % agents_ != 0) {
     throw BadInput(fmt::format("{} CUs cannot be shared out evenly among {} agents", cus_, agents_));
   }
+  if (workload_.cus > 0 && workload_.cus != cus_)
+    throw BadInput(fmt::format("'{}' was made for {} CUs, and the machine has {}", workload_.program.name,
+                               workload_.cus, cus_));
   const int cus_per_agent = cus_ / agents_;
   std::map<std::pair<int, int>, int> groups;
-  std::vector<int> groups_of_agent(static_cast<std::size_t>(agents_), 0);
+  std::map<std::pair<int, int>, int> groups_of_agent;  // where each kernel is dealt out anew, also by kernel
   std::vector<int> cu_of_group;
   std::map<std::pair<int, int>, int> resident;  // by kernel and CU
   for (const Thread& thread : workload_.program.threads) {
@@ -84,13 +87,13 @@ void EventEngine::place_threads() {
     }
     const auto [group, fresh] = groups.try_emplace({at.agent, at.wg}, static_cast<int>(groups.size()));
     if (fresh) {
-      const int turn = groups_of_agent[static_cast<std::size_t>(at.agent)]++;
+      const int turn = groups_of_agent[{at.agent, workload_.cus > 0 ? at.kernel : -1}]++;
       cu_of_group.push_back(at.agent * cus_per_agent + turn % cus_per_agent);
     }
     const int cu = cu_of_group[static_cast<std::size_t>(group->second)];
     seats_.cu_of.push_back(static_cast<std::uint32_t>(cu));
     seats_.work_group_of.push_back(static_cast<std::uint32_t>(group->second));
-    if (++resident[{at.kernel, cu}] > description_.waves_per_cu) {
+    if (thread.slot_of < 0 && ++resident[{at.kernel, cu}] > description_.waves_per_cu) {
       throw BadInput(fmt::format("'{}' is too large for the machine: more than {} waves on one CU",
                                  workload_.program.name, description_.waves_per_cu),
                      "fewer waves, more CUs, or several kernels");
@@ -98,6 +101,23 @@ void EventEngine::place_threads() {
   }
   for (int c = 0; c < cus_; ++c) seats_.agent_of.push_back(static_cast<std::uint32_t>(c / cus_per_agent));
   work_groups_ = std::max<int>(1, static_cast<int>(groups.size()));
+}
+
+void EventEngine::refuse_releases_for_others() const {
+  for (const Thread& thread : program().threads) {
+    const auto has = [&](Opcode opcode) {
+      return std::any_of(thread.code.begin(), thread.code.end(),
+                         [&](const Instruction& i) { return i.opcode == opcode; });
+    };
+    const bool slots = thread.slot_of >= 0;
+    if (!slots && (!has(Opcode::dispatch) || has(Opcode::kernel_end))) continue;
+    throw BadInput(
+        fmt::format("a release on {}/{} orders what its own thread has done, and {} of '{}'", system_,
+                    find_system(system_).variants[static_cast<std::size_t>(variant_)].name,
+                    slots ? "no access that slots perform for a wave" : "not the waves of a kernel that ends",
+                    program().name),
+        slots ? "say --set accesses_per_wave=1" : "say --set kernel_end_by=wave");
+  }
 }
 
 bool EventEngine::has_barriers() const {
@@ -121,9 +141,9 @@ int EventEngine::blocks_needed() const {
   }
   for (const Thread& t : workload_.program.threads)
     registers = std::max(registers, static_cast<int>(t.registers.size()));
-  if (registers > RegisterTag::capacity) {
+  if (registers > most_registers) {
     throw BadInput(fmt::format("'{}' needs {} registers, threads have {}", workload_.program.name, registers,
-                               RegisterTag::capacity));
+                               most_registers));
   }
   return blocks;
 }
@@ -211,6 +231,8 @@ void EventEngine::list_rules(const std::vector<RuleOf>& rules, void* state) {
   }
   families_[threads_family_].fair |= ~std::uint64_t{0} << first_case;
   for (auto& cases : program_rules_) cases.fill(-1);
+  rules_of_issue_.fill(-1);
+  rules_of_slots_.fill(-1);
 }
 
 int EventEngine::add_case(const Rule& rule) {
@@ -342,8 +364,9 @@ void EventEngine::set_timing() {
       levels_.emplace_back();
       return static_cast<int>(level_names_.size() - 1);
     };
-    r.latency = cycles(timing.latency);
+    r.latency = cycles(timing.latency + (r.name == "begins its kernel" ? description_.kernel_launch : 0));
     r.occupancy = cycles(timing.occupancy / unit->per_cycle);
+    r.spreads = r.name == "is dispatched";
     r.place = timing.place;
     r.hit = level(timing.hit);
     r.miss = level(timing.miss);
@@ -355,8 +378,8 @@ void EventEngine::set_timing() {
     }
   }
   // A program may lack instructions that the machine file times.
-  for (const char* name : {"issues", "completes", "executes", "begins its kernel", "arrives at",
-                           "departs from", "opens the barrier"}) {
+  for (const char* name : {"issues", "completes", "awaits", "executes", "begins its kernel", "is dispatched",
+                           "arrives at", "departs from", "opens the barrier"}) {
     given.erase(name);
   }
   for (const std::string& name : names) given.erase(name);

@@ -391,6 +391,9 @@ void read_shared(FileSection& root, MachineDescription& machine) {
   machine.cus = static_cast<int>(root.whole("cus", 1, 4096));
   machine.agents = static_cast<int>(root.whole("agents", 1, 64));
   machine.waves_per_cu = static_cast<int>(root.whole("waves_per_cu", 1, 1024));
+  machine.accesses_per_wave = static_cast<int>(root.whole("accesses_per_wave", 1, most_slots, 1));
+  machine.waves_end_kernels = root.choice("kernel_end_by", {"cu", "wave"}, 0) == 1;
+  machine.kernel_launch = root.number("kernel_launch", 0, longest, 0);
   machine.block_bytes = static_cast<unsigned>(root.whole("block_bytes", 1, largest));
   machine.header_bytes = static_cast<unsigned>(root.whole("header_bytes", 1, most_header_bytes, 0));
   constexpr unsigned most = TimedCapacities::of<WordTag> * timed::word_bytes;

@@ -147,6 +147,9 @@ struct MachineDescription {
   int cus = 0;
   int agents = 1;
   int waves_per_cu = 0;
+  int accesses_per_wave = 1;       // under way at once
+  double kernel_launch = 0;        // cycles from the end of what a kernel waits for to its begin
+  bool waves_end_kernels = false;  // kernel_end_by = "wave"
   unsigned block_bytes = 0;
   unsigned header_bytes = 0;  // of a message: `header` in sums of bytes; 0: not said
   double gigahertz = 1;

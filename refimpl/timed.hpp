@@ -1513,10 +1513,11 @@ class Timed {
 
 // Sizes of a timed machine: words of a block and registers of a thread bound what a row holds, everything
 // else is as large as a run asks for.
+constexpr int most_registers = 32;
 struct TimedCapacities {
   template <class Tag>
   static constexpr int of = std::is_same_v<Tag, WordTag>       ? 2
-                            : std::is_same_v<Tag, RegisterTag> ? Tag::capacity
+                            : std::is_same_v<Tag, RegisterTag> ? most_registers
                                                                : 1 << 30;
 };
 

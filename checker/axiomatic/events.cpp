@@ -202,6 +202,9 @@ class Runner {
           add(s, EventKind::kernel_end, at, 0, 0, 0);
           edge(s, Order::release);
           break;
+        case Opcode::dispatch:
+        case Opcode::await:
+          break;
         case Opcode::move:
           assign(s, at.destination, value(s, at.a), taint(s, at.a));
           break;

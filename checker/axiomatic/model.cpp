@@ -15,6 +15,7 @@
 
 #include "checker/axiomatic/rounds.hpp"
 #include "checker/axiomatic/search.hpp"
+#include "checker/needs/slots.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "spec/program/lower_waiting.hpp"
 
@@ -356,6 +357,7 @@ static LitmusTest with_loops(LitmusTest test) {
 }
 
 ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options) {
+  refuse_slots(test.program, "models judge executions of program order");
   if (has_waiting_atomics(test.program)) return judge(with_loops(test), model, options);
   ModelRun run;
   run.model = model.name();

@@ -68,6 +68,7 @@ class Grounder {
   void note_counters() {
     if (whole_.program == nullptr) return;
     for (std::size_t t = 0; t < whole_.program->threads.size(); ++t) {
+      if (whole_.program->threads[t].slot_of >= 0) continue;  // it goes to wherever its thread sends it
       const std::string name = counter_name(static_cast<int>(t));
       const auto found = locations_.find(name);
       if (found == locations_.end()) continue;
@@ -422,7 +423,9 @@ class Grounder {
     if (!places_.contains(counter)) return term;
     const TermId pc =
         terms().intern({.op = TermOp::scalar, .location = location(counter, false), .place = place(counter)});
-    const auto& code = whole_.program->threads[static_cast<std::size_t>(t)].code;
+    const auto& self = whole_.program->threads[static_cast<std::size_t>(t)];
+    if (self.slot_of >= 0) return term;
+    const auto& code = self.code;
     const auto where = fixed_.find(pc);
     if (where == fixed_.end()) {
       std::vector<std::int64_t> asking;

@@ -2,6 +2,8 @@
 //
 // What is printed here is read again by columns.cpp and means the same: conditions are compared, stored and
 // diffed as text, and a program found in a counterexample can be saved as a test of its own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -317,6 +319,11 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
                                       : register_text(thread.registers[position(instruction.destination)]);
   const std::string a = print_operand(instruction.a, thread);
   const std::string b = print_operand(instruction.b, thread);
+  if (instruction.slot > 0) {
+    Instruction performed = instruction;
+    performed.slot = 0;
+    return fmt::format("slot {}: {}", instruction.slot, instruction_text(performed, program, thread, target));
+  }
   switch (instruction.opcode) {
     case Opcode::load:
       return "ld" + print_modifiers(instruction) + print_tags(instruction.tags) +
@@ -345,6 +352,10 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
       return "kernel.begin";
     case Opcode::kernel_end:
       return "kernel.end";
+    case Opcode::dispatch:
+      return "dispatch";
+    case Opcode::await:
+      return "await " + a;
   }
   return {};
 }
@@ -455,7 +466,7 @@ bool same_instruction(const Instruction& left, const Instruction& right) {
          left.target == right.target && left.a == right.a && left.b == right.b && left.index == right.index &&
          left.failure_order == right.failure_order && left.region == right.region &&
          left.spurious == right.spurious && left.arrives_only == right.arrives_only &&
-         left.waits == right.waits && left.tags == right.tags;
+         left.waits == right.waits && left.tags == right.tags && left.slot == right.slot;
 }
 
 bool same_placement(const Placement& left, const Placement& right) {
@@ -467,6 +478,7 @@ bool same_placement(const Placement& left, const Placement& right) {
 bool same_thread(const Thread& left, const Thread& right) {
   return left.name == right.name && same_placement(left.placement, right.placement) &&
          left.registers == right.registers && left.initial_values == right.initial_values &&
+         left.slot_of == right.slot_of &&
          std::equal(left.code.begin(), left.code.end(), right.code.begin(), right.code.end(),
                     same_instruction);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "checker/needs/slots.hpp"
 #include "checker/support/diagnostic.hpp"
 
 namespace lockstep {
@@ -18,7 +19,8 @@ PlacementTable place(const Program& program) {
   std::map<int, int> agent_number;
   for (const Thread& thread : program.threads) {
     const Placement& at = thread.placement;
-    table.registers = std::max(table.registers, static_cast<int>(thread.registers.size()));
+    table.registers = std::max(
+        table.registers, thread.slot_of >= 0 ? registers_of_slot : static_cast<int>(thread.registers.size()));
     table.host.push_back(at.host);
     if (at.host) {
       table.cu_of_thread.push_back(0);
@@ -90,7 +92,8 @@ bool shares_one_barrier(const std::vector<const Thread*>& group) {
 void check_supported(const Program& program) {
   std::map<std::pair<int, int>, std::vector<const Thread*>> groups;
   for (const Thread& thread : program.threads) {
-    if (!thread.placement.host) groups[{thread.placement.agent, thread.placement.wg}].push_back(&thread);
+    if (!thread.placement.host && thread.slot_of < 0)
+      groups[{thread.placement.agent, thread.placement.wg}].push_back(&thread);
     for (const Instruction& i : thread.code) {
       if (!i.index.is_register) continue;
       throw BadInput(
@@ -98,6 +101,7 @@ void check_supported(const Program& program) {
           "judge it by an axiomatic model, with --model");
     }
   }
+  check_slots(program);
   for (const auto& [place, group] : groups) {
     if (shares_one_barrier(group)) continue;
     throw BadInput(fmt::format("'{}' has barriers that only some threads of a work-group wait at, and memory "

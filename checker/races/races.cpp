@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "checker/language/test.hpp"
+#include "checker/needs/slots.hpp"
 #include "checker/races/monitor.hpp"
 #include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"
@@ -96,6 +97,7 @@ class ExecutionOn final : public Execution {
 };
 
 std::unique_ptr<const Execution> execution_of(const Program& program) {
+  refuse_slots(program, "races are of program order");
   SystemOptions options;
   options.reductions = Reductions{}.only_moves();
   auto model = build_program_model<sc::Info>(std::make_shared<const Program>(program), options,

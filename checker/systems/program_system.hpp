@@ -12,6 +12,7 @@
 #include "checker/explore/adaptor.hpp"
 #include "checker/language/test.hpp"
 #include "checker/needs/placement.hpp"
+#include "checker/needs/slots.hpp"
 #include "checker/needs/values.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/guard_reads.hpp"
@@ -217,6 +218,11 @@ std::unique_ptr<ProgramModel> full_model_of_program(
 template <class Info, template <class> class Claims = NoClaims>
 std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program> program,
                                                   const SystemOptions& options, const SystemEntry& entry) {
+  if constexpr (requires { Info::releases_cover_others(0); }) {
+    if (!Info::releases_cover_others(variant_index(entry, options.variant)))
+      refuse_slots(*program, "releases on " + std::string(entry.name) + "/" + options.variant +
+                                 " order their own thread's accesses alone");
+  }
   const PlacementTable placement = place(*program);
   const auto sizes = sizes_for<Info>(*program, placement, options, entry);
   if constexpr (compiles_small_states) {

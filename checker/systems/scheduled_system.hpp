@@ -99,6 +99,7 @@ std::unique_ptr<ProgramModel> build_scheduled_model(std::shared_ptr<const Progra
   constexpr bool performs_at_once = requires {
     requires Info::performs_at_once;
   };
+  refuse_slots(*program, "schedulers look at a thread's own port");
   const PlacementTable placement = place(*program);
   check_setup(*options.scheduler, placement.cus, performs_at_once, Info::name);
   if constexpr (performs_at_once) {

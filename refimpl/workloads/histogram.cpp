@@ -22,31 +22,28 @@ Workload histogram_workload(const WorkloadShape& shape) {
   std::mt19937_64 random(shape.seed);
   std::uniform_real_distribution<double> part(0, 1);
   std::vector<Lanes> expected(static_cast<std::size_t>(bins), Lanes{});
-  for (int wave = 0; wave < grid.waves; ++wave) {
-    WaveCode code(build.thread(Grid::group_of(wave), 0));
-    const int x = code.reg("x");
-    code.kernel_begin();
-    grid.for_each_word(wave, [&](int i) {
-      const double product = part(random) * part(random);
-      const int bin = static_cast<int>(product * bins);
-      code.load(x, data[i]);
-      code.rmw(RmwFunction::add, histogram[bin], WaveCode::value(x), Order::comm, build.across_agents());
-      Lanes& count = expected[static_cast<std::size_t>(bin)];
-      for (std::size_t l = 0; l < count.size(); ++l) count[l] += build.initial(data[i])[l];
+  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+    const std::vector<int> x = code.regs("x", Grid::words_per_access);
+    grid.for_each_access(wave, [&](int first, int count) {
+      for (int i = 0; i < count; ++i) code.load(at(x, i), data[first + i]);
+      for (int i = 0; i < count; ++i) {
+        const double product = part(random) * part(random);
+        const int bin = static_cast<int>(product * bins);
+        code.rmw(RmwFunction::add, histogram[bin], WaveCode::value(at(x, i)), Order::comm,
+                 build.across_agents());
+        Lanes& counts = expected[static_cast<std::size_t>(bin)];
+        for (std::size_t l = 0; l < counts.size(); ++l) counts[l] += build.initial(data[first + i])[l];
+      }
     });
-    code.kernel_end();
-  }
+  });
   const Grid readers(shape, bins);
-  for (int wave = 0; wave < readers.waves; ++wave) {
-    WaveCode code(build.thread(Grid::group_of(wave), 1));
-    const int x = code.reg("x");
-    code.kernel_begin();
-    readers.for_each_word(wave, [&](int i) {
-      code.load(x, histogram[i]);
-      code.store(copy[i], WaveCode::value(x));
+  build.kernel(readers.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+    const std::vector<int> x = code.regs("x", Grid::words_per_access);
+    readers.for_each_access(wave, [&](int first, int count) {
+      for (int i = 0; i < count; ++i) code.load(at(x, i), histogram[first + i]);
+      for (int i = 0; i < count; ++i) code.store(copy[first + i], WaveCode::value(at(x, i)));
     });
-    code.kernel_end();
-  }
+  });
   for (int i = 0; i < bins; ++i) {
     build.expect(histogram[i], expected[static_cast<std::size_t>(i)]);
     build.expect(copy[i], expected[static_cast<std::size_t>(i)]);

@@ -12,6 +12,7 @@ Workload message_passing_workload(const WorkloadShape& shape) {
   const int rounds = shape.sizes.at("rounds");
   const int payload = shape.sizes.at("payload");
   const int looked_up = shape.sizes.at("table");
+  constexpr int at_once = 8;  // words that code looks up before it adds them
   const ArrayOfWords table = build.array("table", looked_up);
   build.fill(table);
   Lanes of_table{};
@@ -27,24 +28,27 @@ Workload message_passing_workload(const WorkloadShape& shape) {
     const ArrayOfWords flag = build.array("flag", 1);
     const ArrayOfWords answer = build.array("answer", 1);
     const ArrayOfWords result = build.array("result", 1);
-    WaveCode sender(build.thread(group(pair, 0)));
+    WaveCode sender = build.wave(group(pair, 0));
     for (int round = 1; round <= rounds; ++round) {
       for (int i = 0; i < payload; ++i) sender.store(data[i], WaveCode::constant(round + i));
       sender.store(flag[0], WaveCode::constant(round), Order::release, Scope::agent);
       sender.wait_for(answer[0], round, Scope::agent);
     }
-    WaveCode receiver(build.thread(group(pair, 1)));
+    WaveCode receiver = build.wave(group(pair, 1));
     const int sum = receiver.reg("sum");
-    const int x = receiver.reg("x");
-    const auto add = [&](int location) {
-      receiver.load(x, location);
-      receiver.arithmetic(ArithmeticFunction::add, sum, WaveCode::value(sum), WaveCode::value(x));
+    const std::vector<int> x = receiver.regs("x", at_once);
+    const auto add = [&](const ArrayOfWords& words) {
+      for (int first = 0; first < words.size; first += at_once) {
+        const int count = std::min(at_once, words.size - first);
+        for (int i = 0; i < count; ++i) receiver.load(at(x, i), words[first + i]);
+        for (int i = 0; i < count; ++i) receiver.add(sum, at(x, i));
+      }
     };
     Lanes expected{};
     for (int round = 1; round <= rounds; ++round) {
       receiver.wait_for(flag[0], round, Scope::agent);
-      for (int i = 0; i < payload; ++i) add(data[i]);
-      for (int i = 0; i < looked_up; ++i) add(table[i]);
+      add(data);
+      add(table);
       receiver.store(answer[0], WaveCode::constant(round), Order::release, Scope::agent);
       for (std::size_t l = 0; l < expected.size(); ++l) {
         expected[l] = wrapped(std::int64_t{expected[l]} + of_table[l]);

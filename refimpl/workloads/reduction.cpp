@@ -13,25 +13,22 @@ Workload reduction_workload(const WorkloadShape& shape) {
   const ArrayOfWords partial = build.array("partial", grid.waves);
   const ArrayOfWords total = build.array("total", 1);
   build.fill(data);
-  for (int wave = 0; wave < grid.waves; ++wave) {
-    WaveCode code(build.thread(Grid::group_of(wave), 0));
+  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const int sum = code.reg("sum");
-    const int x = code.reg("x");
-    const auto add = [&](int location) {
-      code.load(x, location);
-      code.arithmetic(ArithmeticFunction::add, sum, WaveCode::value(sum), WaveCode::value(x));
+    const std::vector<int> x = code.regs("x", Grid::words_per_access);
+    const auto add = [&](int first, int count) {
+      for (int i = 0; i < count; ++i) code.load(at(x, i), first + i);
+      for (int i = 0; i < count; ++i) code.add(sum, at(x, i));
     };
-    code.kernel_begin();
-    grid.for_each_word(wave, [&](int i) { add(data[i]); });
+    grid.for_each_access(wave, [&](int first, int count) { add(data[first], count); });
     code.store(partial[wave], WaveCode::value(sum));
     code.barrier();
     if (wave % Grid::waves_per_group == 0) {
       const int last = std::min(grid.waves, wave + Grid::waves_per_group);
-      for (int other = wave + 1; other < last; ++other) add(partial[other]);
+      add(partial[wave + 1], last - wave - 1);
       code.rmw(RmwFunction::add, total[0], WaveCode::value(sum), Order::relaxed, build.across_agents());
     }
-    code.kernel_end();
-  }
+  });
   Lanes expected{};
   for (int i = 0; i < words; ++i) {
     for (std::size_t l = 0; l < expected.size(); ++l) expected[l] += build.initial(data[i])[l];

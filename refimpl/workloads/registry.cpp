@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "checker/support/diagnostic.hpp"
+#include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/parts.hpp"
 #include "refimpl/workloads/programs.hpp"
 
@@ -54,6 +55,7 @@ WorkloadEntry find_workload(std::string_view name) {
     if (entry.name == name) return entry;
   }
   if (auto entry = sync_workload(name)) return *std::move(entry);
+  if (names_kernel_trace(name)) return kernel_trace(name);
   throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, workload_names()));
 }
 

@@ -17,24 +17,33 @@ Workload stencil_workload(const WorkloadShape& shape) {
   for (int kernel = 0; kernel < kernels; ++kernel) {
     const ArrayOfWords& from = grids[kernel % 2];
     const ArrayOfWords& to = grids[(kernel + 1) % 2];
-    for (int wave = 0; wave < grid.waves; ++wave) {
-      WaveCode code(build.thread(Grid::group_of(wave), kernel));
-      const int sum = code.reg("sum");
-      const int x = code.reg("x");
-      code.kernel_begin();
-      grid.for_each_word(wave, [&](int i) {
-        code.load(sum, from[i]);
-        for (const int neighbour : {i - 1, i + 1}) {
-          if (neighbour < 0 || neighbour >= words) continue;
-          code.load(x, from[neighbour]);
-          code.arithmetic(ArithmeticFunction::add, sum, WaveCode::value(sum), WaveCode::value(x));
+    build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+      const std::vector<int> sum = code.regs("sum", Grid::words_per_access);
+      const std::vector<int> coefficient = code.regs("coefficient", Grid::words_per_access);
+      const std::vector<int> neighbours[2] = {code.regs("left", Grid::words_per_access),
+                                              code.regs("right", Grid::words_per_access)};
+      grid.for_each_access(wave, [&](int first, int count) {
+        const auto is_there = [&](int i, int side) {
+          const int neighbour = first + i + 2 * side - 1;
+          return neighbour >= 0 && neighbour < words;
+        };
+        for (int i = 0; i < count; ++i) code.load(at(sum, i), from[first + i]);
+        for (int side = 0; side < 2; ++side) {
+          for (int i = 0; i < count; ++i) {
+            if (is_there(i, side)) code.load(at(neighbours[side], i), from[first + i + 2 * side - 1]);
+          }
         }
-        code.load(x, coefficients[i]);
-        code.arithmetic(ArithmeticFunction::multiply, sum, WaveCode::value(sum), WaveCode::value(x));
-        code.store(to[i], WaveCode::value(sum));
+        for (int i = 0; i < count; ++i) code.load(at(coefficient, i), coefficients[first + i]);
+        for (int i = 0; i < count; ++i) {
+          for (int side = 0; side < 2; ++side) {
+            if (is_there(i, side)) code.add(at(sum, i), at(neighbours[side], i));
+          }
+          code.arithmetic(ArithmeticFunction::multiply, at(sum, i), WaveCode::value(at(sum, i)),
+                          WaveCode::value(at(coefficient, i)));
+        }
+        for (int i = 0; i < count; ++i) code.store(to[first + i], WaveCode::value(at(sum, i)));
       });
-      code.kernel_end();
-    }
+    });
   }
   std::vector<Lanes> now;
   for (int i = 0; i < words; ++i) now.push_back(build.initial(grids[0][i]));

@@ -11,16 +11,13 @@ Workload copy_workload(const WorkloadShape& shape) {
   const ArrayOfWords to = build.array("to", words);
   build.fill(from);
   const Grid grid(shape, words);
-  for (int wave = 0; wave < grid.waves; ++wave) {
-    WaveCode code(build.thread(Grid::group_of(wave), 0));
-    const int r = code.reg("r");
-    code.kernel_begin();
-    grid.for_each_word(wave, [&](int i) {
-      code.load(r, from[i]);
-      code.store(to[i], WaveCode::value(r));
+  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+    const std::vector<int> r = code.regs("r", Grid::words_per_access);
+    grid.for_each_access(wave, [&](int first, int count) {
+      for (int i = 0; i < count; ++i) code.load(at(r, i), from[first + i]);
+      for (int i = 0; i < count; ++i) code.store(to[first + i], WaveCode::value(at(r, i)));
     });
-    code.kernel_end();
-  }
+  });
   for (int i = 0; i < words; ++i) build.expect(to[i], build.initial(from[i]));
   return build.take();
 }
@@ -34,19 +31,16 @@ Workload vector_add_workload(const WorkloadShape& shape) {
   build.fill(a);
   build.fill(b);
   const Grid grid(shape, words);
-  for (int wave = 0; wave < grid.waves; ++wave) {
-    WaveCode code(build.thread(Grid::group_of(wave), 0));
-    const int x = code.reg("x");
-    const int y = code.reg("y");
-    code.kernel_begin();
-    grid.for_each_word(wave, [&](int i) {
-      code.load(x, a[i]);
-      code.load(y, b[i]);
-      code.arithmetic(ArithmeticFunction::add, x, WaveCode::value(x), WaveCode::value(y));
-      code.store(sum[i], WaveCode::value(x));
+  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+    const std::vector<int> x = code.regs("x", Grid::words_per_access);
+    const std::vector<int> y = code.regs("y", Grid::words_per_access);
+    grid.for_each_access(wave, [&](int first, int count) {
+      for (int i = 0; i < count; ++i) code.load(at(x, i), a[first + i]);
+      for (int i = 0; i < count; ++i) code.load(at(y, i), b[first + i]);
+      for (int i = 0; i < count; ++i) code.add(at(x, i), at(y, i));
+      for (int i = 0; i < count; ++i) code.store(sum[first + i], WaveCode::value(at(x, i)));
     });
-    code.kernel_end();
-  }
+  });
   for (int i = 0; i < words; ++i) {
     build.expect(sum[i],
                  by_lane([&](std::size_t l) { return build.initial(a[i])[l] + build.initial(b[i])[l]; }));

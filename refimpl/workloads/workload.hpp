@@ -21,13 +21,18 @@ struct Workload {
   std::vector<Lanes> initial;   // by location
   std::vector<Lanes> expected;  // by location, of `outputs`; computed beside the program, not by running it
   std::vector<int> outputs;     // locations whose final contents `expected` gives
+  // Of the machine that it was made for, which deals out the work-groups of each kernel from its first CU on;
+  // 0: any, on which all work-groups are dealt out in turn.
+  int cus = 0;
 };
 
 // What a workload is built for; sizes left at 0 get the workload's own defaults.
 struct WorkloadShape {
   int cus = 8;
   int agents = 1;
-  int waves_per_cu = 40;  // at most
+  int waves_per_cu = 40;           // at most
+  int accesses_per_wave = 1;       // that a wave may have under way; with one it waits for each
+  bool waves_end_kernels = false;  // each wave releases at its kernel's end, instead of one wave on each CU
   int words_per_block = 2;
   std::uint64_t seed = 1;
   std::map<std::string, int> sizes;  // by name, in place of the defaults
@@ -47,7 +52,8 @@ struct WorkloadEntry {
 
 // In the order in which people should read them.
 const std::vector<WorkloadEntry>& workloads();
-// One of these, or a synchronization program (programs.hpp). Throws BadInput with the nearest name.
+// One of these, a synchronization program (programs.hpp), or a kernel trace by its file (kernel_trace.hpp).
+// Throws BadInput with the nearest name.
 WorkloadEntry find_workload(std::string_view name);
 std::vector<std::string> workload_names();  // of both
 // Throws BadInput on sizes that the workload does not know.

@@ -1182,6 +1182,8 @@ struct Info : MemoryInfo<faults, variants, QueueTag, Fifo1Slot, Fifo2Slot, Fifo3
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
     return field == "flushing(thread)" && (variant == "as-printed" || fault == "flush-unacknowledged");
   }
+  // Whether a release orders what other threads of its CU have done before, too: HRF-indirect.
+  static constexpr bool releases_cover_others(int variant) { return !is(variant, "split-fifo"); }
   // The smallest sizes that show every rule; a program's placement sets the others.
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {

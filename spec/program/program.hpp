@@ -25,8 +25,11 @@ enum class Opcode : std::uint8_t {
   rmw,           // destination (if any) <- [location]; [location] <- f([location], a, b)
   fence,         // order and scope only
   barrier,       // work-group barrier: arrival and departure, acquire and release at wg
-  kernel_begin,  // waits for every thread of an earlier kernel to end; an acquire at system
-  kernel_end,    // a release at system
+  kernel_begin,  // waits for every thread of an earlier kernel to end; an acquire, at system unless said
+                 // otherwise
+  kernel_end,    // a release, likewise
+  dispatch,      // waits like kernel_begin, and asks for nothing
+  await,         // waits until those slots are free that `a` has as bits, slot 1 as the lowest
   move,          // destination <- a
   arithmetic,    // destination <- a (op) b, on registers, no memory access
   branch,        // if a (comparison) b, continue at target
@@ -118,9 +121,13 @@ struct Instruction {
   std::int32_t location = -1;     // index into Program::locations, -1 where there is none
   std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
-  Operand a = {};                 // of a barrier: its number within the work-group
-  Operand b = {};                 // of a barrier: how many threads take part, 0: all of the work-group
-  Operand index = {};             // of an access: this many locations behind `location`
+  // Of a load, store or RMW that is no waiting atomic: 0, and its thread waits for it; or the slot that
+  // performs it while the thread goes on. Until an await has found the slot free, nothing may touch its
+  // destination.
+  std::int16_t slot = 0;
+  Operand a = {};      // of a barrier: its number within the work-group
+  Operand b = {};      // of a barrier: how many threads take part, 0: all of the work-group
+  Operand index = {};  // of an access: this many locations behind `location`
   SourcePlace place = {};
 };
 
@@ -142,7 +149,13 @@ struct Thread {
   std::vector<std::string> registers;        // names, in order of first appearance
   std::vector<std::int32_t> initial_values;  // one for each register, 0 where none was given
   std::vector<Instruction> code;
+  // Of a slot, the number of its thread: a port without code, placed like the thread, for one more access
+  // under way. Slots follow their thread, slot 1 first, and it awaits all of them before it ends.
+  int slot_of = -1;
 };
+
+inline constexpr int registers_of_slot = 2;  // that keep an instruction's operands
+inline constexpr int most_slots = 31;        // of one thread
 
 // A location is one word of memory. Words with equal `block` share a cache block.
 struct Location {

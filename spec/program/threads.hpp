@@ -1,5 +1,5 @@
 // What an instruction does: the threads of a program, each executing in order, one memory operation at a
-// time.
+// time, and beside it those that it has handed to its slots.
 //
 // A thread's own steps (moves, branches, handing a request to the port, taking its completion) are local: no
 // other thread and no memory system can tell when they happen.
@@ -62,6 +62,10 @@ struct Threads {
   [[nodiscard]] int count() const { return static_cast<int>(program.threads.size()); }
   [[nodiscard]] const Thread& thread(int t) const { return program.threads[static_cast<std::size_t>(t)]; }
   [[nodiscard]] static ThreadIx thread_index(int t) { return K::template constant<ThreadTag>(t); }
+  [[nodiscard]] bool is_slot(int t) const { return thread(t).slot_of >= 0; }
+  // Whose code a thread or a slot executes.
+  [[nodiscard]] int executor(int t) const { return is_slot(t) ? thread(t).slot_of : t; }
+  [[nodiscard]] const std::vector<Instruction>& code_of(int t) const { return thread(executor(t)).code; }
 
   void start(State& s) const {
     for (int t = 0; t < count(); ++t) {
@@ -70,7 +74,11 @@ struct Threads {
       for (std::size_t r = 0; r < initial.size(); ++r) {
         context.registers(K::template constant<RegisterTag>(static_cast<int>(r))) = Value(initial[r]);
       }
-      if (thread(t).code.empty()) s.port(thread_index(t)).ended = true;
+      if (is_slot(t)) {
+        context.phase = Phase::waiting;  // no barrier waits for it
+      } else if (thread(t).code.empty()) {
+        end(s, t);
+      }
     }
   }
 
@@ -78,9 +86,8 @@ struct Threads {
   void rules(Rules& r) const {
     for (int t = 0; t < count(); ++t) {
       const ThreadIx i = thread_index(t);
-      const Thread& self = thread(t);
-      r.split([i](const State& s) { return s.context(i).pc; }, static_cast<int>(self.code.size()),
-              [&](int pc) { rules_at(r, self, t, i, pc); });
+      r.split([i](const State& s) { return s.context(i).pc; }, static_cast<int>(code_of(t).size()),
+              [&](int pc) { rules_of(r, t, pc); });
     }
     barrier_rules(r);
   }
@@ -88,7 +95,12 @@ struct Threads {
   // The rules of one thread where it stands, for a reader that knows which thread it wants.
   template <class Rules>
   void rules_of(Rules& r, int t, int pc) const {
-    if (pc < static_cast<int>(thread(t).code.size())) rules_at(r, thread(t), t, thread_index(t), pc);
+    if (pc >= static_cast<int>(code_of(t).size())) return;
+    if (is_slot(t)) {
+      rules_of_slot(r, t, pc);
+    } else {
+      rules_at(r, thread(t), t, thread_index(t), pc);
+    }
   }
   // The rules of work-groups, for a reader that knows that the program has barriers.
   template <class Rules>
@@ -103,9 +115,13 @@ struct Threads {
       const ThreadIx i = thread_index(t);
       if (!K::truth(s.port(i).pending)) continue;
       const std::size_t pc = s.context(i).pc.v;
-      if (pc >= thread(t).code.size()) continue;  // nobody asked
-      const Instruction& at = thread(t).code[pc];
-      request(s, i, at, at.opcode == Opcode::barrier && K::truth(s.context(i).phase == Phase::departing));
+      if (pc >= code_of(t).size()) continue;  // nobody asked
+      const Instruction& at = code_of(t)[pc];
+      if (is_slot(t)) {
+        request_of_slot(s, i, at);
+      } else {
+        request(s, i, at, at.opcode == Opcode::barrier && K::truth(s.context(i).phase == Phase::departing));
+      }
     }
   }
   // The same for kinds whose program counter is no number of the machine.
@@ -113,9 +129,16 @@ struct Threads {
     for (int t = 0; t < count(); ++t) {
       const ThreadIx i = thread_index(t);
       k.when(s.port(i).pending, [&] {
-        for (int pc = 0; pc < static_cast<int>(thread(t).code.size()); ++pc) {
-          const Instruction& at = thread(t).code[static_cast<std::size_t>(pc)];
-          k.when(s.context(i).pc == pc, [&] { request_again(s, i, at); });
+        for (int pc = 0; pc < static_cast<int>(code_of(t).size()); ++pc) {
+          const Instruction& at = code_of(t)[static_cast<std::size_t>(pc)];
+          if (is_slot(t) && !executes(t, at)) continue;
+          k.when(s.context(i).pc == pc, [&] {
+            if (is_slot(t)) {
+              request_of_slot(s, i, at);
+            } else {
+              request_again(s, i, at);
+            }
+          });
         }
       });
     }
@@ -140,8 +163,19 @@ struct Threads {
                   .thread = t,
                   .asks = asks};
     };
-    const auto next = [this, i, pc, &self](State& s) { go(s, i, self, pc + 1); };
+    const auto next = [this, i, t, pc](State& s) { go(s, i, t, pc + 1); };
 
+    if (at.slot > 0) {
+      const int slot = t + at.slot;
+      r.rule(
+          named("issues", true), over(),
+          [this, here, slot](const State& s) { return here(s) && is_free(s, slot); },
+          [this, i, slot, pc, next, &at](State& s) {
+            issue(s, i, thread_index(slot), at, pc);
+            next(s);
+          });
+      return;
+    }
     switch (at.opcode) {
       case Opcode::load:
       case Opcode::store:
@@ -174,6 +208,23 @@ struct Threads {
           next(s);
         });
         break;
+      case Opcode::dispatch:
+        r.rule(
+            named("is dispatched"), over(),
+            [this, idle, &self](const State& s) { return idle(s) && earlier_kernels_ended(s, self); }, next);
+        break;
+      case Opcode::await:
+        r.rule(
+            named("awaits"), over(),
+            [this, here, t, &at](const State& s) {
+              Bool free = here(s);
+              for_each_slot(t, [&](int slot) {
+                if (awaits(at, slot - t)) free = free && is_free(s, slot);
+              });
+              return free;
+            },
+            next);
+        break;
       case Opcode::barrier:
         r.rule(
             named("issues", true), over(),
@@ -193,9 +244,10 @@ struct Threads {
         r.rule(
             named("completes"), over(),
             [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::departing; },
-            [this, i, next](State& s) {
+            [this, i, t, next](State& s) {
               retire(s, i);
               s.context(i).phase = Phase::running;
+              for_each_slot(t, [&](int slot) { s.context(thread_index(slot)).phase = Phase::waiting; });
               next(s);
             });
         break;
@@ -212,27 +264,72 @@ struct Threads {
         });
         break;
       case Opcode::branch:
-        r.rule(named("executes"), over(), idle, [this, i, next, &at, &self](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, t, next, &at](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)),
-              [&] { go(s, i, self, at.target); }, [&] { next(s); });
+              [&] { go(s, i, t, at.target); }, [&] { next(s); });
         });
         break;
       case Opcode::jump:
-        r.rule(named("executes"), over(), idle,
-               [this, i, &at, &self](State& s) { go(s, i, self, at.target); });
+        r.rule(named("executes"), over(), idle, [this, i, t, &at](State& s) { go(s, i, t, at.target); });
         break;
       case Opcode::assertion:
-        r.rule(named("executes"), over(), idle, [this, i, next, &at](State& s) {
+        r.rule(named("executes"), over(), idle, [this, i, t, next, &at](State& s) {
           k.when(
               compare(at.comparison, operand(s, i, at.a), operand(s, i, at.b)), [&] { next(s); },
               [&] {
                 s.context(i).failed = true;
-                s.port(i).ended = true;
+                end(s, t);
               });
         });
         break;
     }
+  }
+
+  // A slot completes what it was handed, whatever its thread does meanwhile.
+  template <class Rules>
+  void rules_of_slot(Rules& r, int t, int pc) const {
+    const Instruction& at = code_of(t)[static_cast<std::size_t>(pc)];
+    if (!executes(t, at)) return;
+    const ThreadIx i = thread_index(t);
+    const ThreadIx self = thread_index(executor(t));
+    const Rule rule{
+        .name = "completes", .unit = "thread", .own_move = true, .instruction = &at, .thread = executor(t)};
+    r.rule(
+        rule, over(),
+        [i, pc](const State& s) { return s.context(i).pc == pc && s.port(i).done && !s.port(i).pending; },
+        [this, i, self, &at](State& s) {
+          if (at.destination >= 0) assign(s, self, at.destination, s.port(i).result);
+          retire(s, i);
+        });
+  }
+  [[nodiscard]] bool executes(int slot, const Instruction& at) const {
+    return at.slot > 0 && executor(slot) + at.slot == slot;
+  }
+  static bool awaits(const Instruction& at, int slot) {
+    return ((static_cast<std::uint32_t>(at.a.value) >> (slot - 1)) & 1U) != 0;
+  }
+  [[nodiscard]] Bool is_free(const State& s, int slot) const {
+    const auto& port = s.port(thread_index(slot));
+    return !port.pending && !port.done;
+  }
+  template <class F>
+  void for_each_slot(int t, F&& f) const {
+    for (int slot = t + 1; slot < count() && thread(slot).slot_of == t; ++slot) f(slot);
+  }
+  // The slot remembers where the instruction stands, and what its operands were: its request follows from
+  // these.
+  void issue(State& s, ThreadIx i, ThreadIx slot, const Instruction& at, int pc) const {
+    s.context(slot).pc = pc;
+    if (at.a.is_register) assign(s, slot, 0, operand(s, i, at.a));
+    if (at.b.is_register) assign(s, slot, 1, operand(s, i, at.b));
+    request_of_slot(s, slot, at);
+  }
+  void request_of_slot(State& s, ThreadIx slot, const Instruction& at) const {
+    Instruction from_slot = at;
+    if (at.a.is_register) from_slot.a.value = 0;
+    if (at.b.is_register) from_slot.b.value = 1;
+    request(s, slot, from_slot, false);
   }
 
   template <class Rules>
@@ -320,7 +417,6 @@ struct Threads {
       q.scope = Scope::wg;
     } else if (at.opcode == Opcode::kernel_begin || at.opcode == Opcode::kernel_end) {
       q.order = at.opcode == Opcode::kernel_begin ? Order::acquire : Order::release;
-      q.scope = Scope::system;
     }
     if (at.location >= 0) {
       const Location& location = program.locations[static_cast<std::size_t>(at.location)];
@@ -337,9 +433,13 @@ struct Threads {
     s.port(i).result = Value(0);
   }
 
-  void go(State& s, ThreadIx i, const Thread& self, int pc) const {
+  void go(State& s, ThreadIx i, int t, int pc) const {
     s.context(i).pc = pc;
-    if (pc >= static_cast<int>(self.code.size())) s.port(i).ended = true;
+    if (pc >= static_cast<int>(thread(t).code.size())) end(s, t);
+  }
+  void end(State& s, int t) const {
+    s.port(thread_index(t)).ended = true;
+    for_each_slot(t, [&](int slot) { s.port(thread_index(slot)).ended = true; });
   }
 
   [[nodiscard]] Value operand(const State& s, ThreadIx i, const Operand& o) const {
