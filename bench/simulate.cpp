@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const int repeat = std::max(1, number_after("--repeat", arguments, 5));
   fmt::print("One core, processor time; best of {} runs\n", repeat);
-  for (const std::string system : {"write-through", "quick-release"}) {
+  for (const std::string system : {"write-through", "quick-release", "rfo"}) {
     for (const std::string workload : {"copy", "stencil", "message-passing"}) {
       for (const int cus : {8, 16, 32, 64}) {
         const Figures f = measure(workload, system, cus, repeat);

@@ -1,9 +1,9 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are three executables (cmake/systems.cmake). `lockstep` has all commands but four, which need much
+// There are three executables (cmake/systems.cmake). `lockstep` has all commands but five, which need much
 // that the others do not, and take as long to build as all others together: `lockstep prove` and `lockstep
-// mutate` go on as `lockstep-prove`, which lies beside it, and `lockstep sim` and `lockstep sweep` as
-// `lockstep-sim`.
+// mutate` go on as `lockstep-prove`, which lies beside it, and `lockstep sim`, `lockstep sweep`
+// and `lockstep study` as `lockstep-sim`.
 // lockstep.cpp, lockstep_prove.cpp and lockstep_sim.cpp say which commands each has.
 #pragma once
 
@@ -26,6 +26,7 @@ inline constexpr const char* mutate_what =
     "Which slips in a system's rules do the tests and the proofs notice?";
 inline constexpr const char* prove_what = "Prove a system's lemmas with Z3, at a size or at any";
 inline constexpr const char* sweep_what = "Does a comparison hold for all that a machine's values might be?";
+inline constexpr const char* study_what = "A paper's comparison of systems: each bar, and how far it holds";
 inline constexpr const char* sim_what = "Simulate a workload on a machine with time";
 
 // Those of this executable, in the order of its help.
@@ -40,6 +41,7 @@ Command add_progress(CLI::App& lockstep);
 Command add_prove(CLI::App& lockstep);
 Command add_sim(CLI::App& lockstep);
 Command add_sweep(CLI::App& lockstep);
+Command add_study(CLI::App& lockstep);
 Command add_replay(CLI::App& lockstep);
 Command add_explain(CLI::App& lockstep);
 Command add_export(CLI::App& lockstep);

@@ -17,6 +17,7 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
           add_elsewhere(lockstep, "prove", prove_what, "prove"),
           add_elsewhere(lockstep, "sim", sim_what, "sim"),
           add_elsewhere(lockstep, "sweep", sweep_what, "sim"),
+          add_elsewhere(lockstep, "study", study_what, "sim"),
           add_replay(lockstep),
           add_explain(lockstep),
           add_export(lockstep),

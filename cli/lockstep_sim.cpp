@@ -4,7 +4,7 @@
 namespace lockstep::cli {
 
 std::vector<Command> add_commands(CLI::App& lockstep) {
-  return {add_sim(lockstep), add_sweep(lockstep)};
+  return {add_sim(lockstep), add_sweep(lockstep), add_study(lockstep)};
 }
 
 }  // namespace lockstep::cli

@@ -17,6 +17,7 @@
 #include "checker/support/home.hpp"
 #include "checker/support/process.hpp"
 #include "cli/common.hpp"
+#include "refimpl/sweep.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/programs.hpp"
 
@@ -224,6 +225,44 @@ SimulationRequest Simulation::request(const MachineSettings& more) const {
   Changed all = changed(more);
   all.request.machine = machine(all.settings);
   return all.request;
+}
+
+std::vector<Assumption> Simulation::assumed() const {
+  std::vector<std::string> described;
+  const std::vector<std::string> others = borrowed();
+  for (const std::string& system : systems_) {
+    const std::string name = system.substr(0, system.find('/'));
+    if (std::find(others.begin(), others.end(), name) == others.end()) described.push_back(name);
+  }
+  return concerning(assumptions(), described);
+}
+
+namespace {
+
+ProcessResult gnuplot(const std::string& argument, const TemporaryFolder& folder) {
+  Process process;
+  process.command = {"gnuplot", argument};
+  process.folder = folder.path();
+  process.interrupted = &interrupted();
+  return run_process(process);
+}
+
+}  // namespace
+
+void ask_for_gnuplot() {
+  if (gnuplot("--version", TemporaryFolder()).end == ProcessResult::End::missing)
+    throw BadInput("--plot needs gnuplot, which is not installed", "apt-get install gnuplot-nox");
+}
+
+void draw(const std::function<std::string(const std::string& picture)>& program, const std::string& file) {
+  const TemporaryFolder folder;
+  const std::string text = (folder.path() / "plot.gp").string();
+  const std::string picture = (folder.path() / "plot.svg").string();
+  write_file(text, program(picture));
+  const ProcessResult result = gnuplot(text, folder);
+  if (result.end != ProcessResult::End::exited || result.status != 0)
+    throw BadInput(fmt::format("gnuplot failed: {}", result.output));
+  write_whole(file, read_file(picture));
 }
 
 }  // namespace lockstep::cli

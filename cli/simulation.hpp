@@ -40,6 +40,9 @@ class Simulation {
   // Of the machine with the settings of the choice.
   [[nodiscard]] std::string machine_name() const;
   [[nodiscard]] std::vector<Assumption> assumptions() const;
+  // Of these what concerns its systems: what a file assumes of its own says nothing of those that another
+  // file describes.
+  [[nodiscard]] std::vector<Assumption> assumed() const;
   [[nodiscard]] std::string machine_file() const;
   // Systems that the machine's file does not describe.
   [[nodiscard]] std::vector<std::string> borrowed() const;
@@ -73,5 +76,10 @@ class Simulation {
   std::vector<std::string> systems_;
   std::string text_;  // of the machine file, read once: it may be a pipe, or be edited meanwhile
 };
+
+// Pictures by gnuplot, as SVG: `program` is told where the picture goes. Throw BadInput where it is missing,
+// or fails.
+void ask_for_gnuplot();
+void draw(const std::function<std::string(const std::string& picture)>& program, const std::string& file);
 
 }  // namespace lockstep::cli

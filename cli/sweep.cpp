@@ -75,17 +75,6 @@ Assumption varied(const std::string& text) {
   return a;
 }
 
-// What a file assumes of its own systems says nothing of those that another file describes.
-std::vector<std::string> described(const Simulation& simulation) {
-  std::vector<std::string> systems;
-  const std::vector<std::string> borrowed = simulation.borrowed();
-  for (const std::string& system : simulation.systems()) {
-    const std::string name = system.substr(0, system.find('/'));
-    if (std::find(borrowed.begin(), borrowed.end(), name) == borrowed.end()) systems.push_back(name);
-  }
-  return systems;
-}
-
 std::vector<Assumption> assumptions_of(const Options& options, const Simulation& simulation) {
   std::vector<Assumption> all;
   for (const std::string& text : options.varied) {
@@ -95,7 +84,7 @@ std::vector<Assumption> assumptions_of(const Options& options, const Simulation&
       throw BadInput(fmt::format("--vary {} twice", all.back().name), "say all of its values at once");
   }
   if (options.varied.empty()) {
-    all = concerning(simulation.assumptions(), described(simulation));
+    all = simulation.assumed();
     if (all.empty())
       throw BadInput(fmt::format("{} says of nothing that it is assumed", simulation.machine_file()),
                      "name what to vary: --vary memory.queue=8..256, or say it there: [[assumed]]");
@@ -105,12 +94,7 @@ std::vector<Assumption> assumptions_of(const Options& options, const Simulation&
                        [](const auto& entry) { return entry.path == "seed"; });
   });
   if (options.seeds > 1 && !of_seeds && !options.grid) {
-    Assumption seeds;
-    seeds.name = "seed";
-    seeds.entries.push_back({"seed", std::to_string(options.choice.seed), {}});
-    for (int i = 0; i < options.seeds; ++i)
-      seeds.values.push_back(std::to_string(options.choice.seed + static_cast<std::uint64_t>(i)));
-    all.push_back(std::move(seeds));
+    all.push_back(seeds_from(options.choice.seed, options.seeds));
   }
   return all;
 }
@@ -122,25 +106,10 @@ nlohmann::json identity_of(const Options& options, const Simulation& simulation)
           {"seed", options.choice.seed},         {"build", build_identity()}};
 }
 
-ProcessResult gnuplot(const std::string& argument, const TemporaryFolder& folder) {
-  Process process;
-  process.command = {"gnuplot", argument};
-  process.folder = folder.path();
-  process.interrupted = &interrupted();
-  return run_process(process);
-}
-
 void write_plot(const Sweep& sweep, const std::string& file) {
   if (const Conclusion c = conclusion(sweep, 1); c.points == 0 || !std::isfinite(c.most))
     throw BadInput("there is nothing to draw: no ratio, or one to nothing");
-  const TemporaryFolder folder;
-  const std::string program = (folder.path() / "plot.gp").string();
-  const std::string picture = (folder.path() / "plot.svg").string();
-  write_file(program, sweep_plot(sweep, picture));
-  const ProcessResult result = gnuplot(program, folder);
-  if (result.end != ProcessResult::End::exited || result.status != 0)
-    throw BadInput(fmt::format("gnuplot failed: {}", result.output));
-  write_whole(file, read_file(picture));
+  draw([&](const std::string& picture) { return sweep_plot(sweep, picture); }, file);
 }
 
 void check_outputs(const Options& options, const Simulation& simulation) {
@@ -149,8 +118,7 @@ void check_outputs(const Options& options, const Simulation& simulation) {
   if (!options.plot.empty() &&
       (simulation.systems().size() != 2 || simulation.workloads().size() != 1 || options.grid))
     throw BadInput("--plot is for one workload on two systems", "and without --grid");
-  if (!options.plot.empty() && gnuplot("--version", TemporaryFolder()).end == ProcessResult::End::missing)
-    throw BadInput("--plot needs gnuplot, which is not installed", "apt-get install gnuplot-nox");
+  if (!options.plot.empty()) ask_for_gnuplot();
   const std::array files{options.csv, options.plot, options.journal};
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!files[i].empty() &&

@@ -24,10 +24,10 @@ set(package lib/cmake/Lockstep)
 install(TARGETS ${targets} EXPORT LockstepTargets ARCHIVE DESTINATION lib/lockstep OBJECTS DESTINATION lib/lockstep)
 install(EXPORT LockstepTargets NAMESPACE Lockstep:: DESTINATION ${package})
 install(DIRECTORY spec checker proofs refimpl DESTINATION include/lockstep FILES_MATCHING PATTERN "*.hpp"
-        PATTERN spec/models EXCLUDE PATTERN refimpl/machines EXCLUDE PATTERN proofs/systems EXCLUDE)
+        PATTERN spec/models EXCLUDE PATTERN refimpl/machines EXCLUDE PATTERN refimpl/studies EXCLUDE PATTERN proofs/systems EXCLUDE)
 install(DIRECTORY litmus examples DESTINATION share/lockstep)
 install(DIRECTORY spec/models DESTINATION share/lockstep/spec)
-install(DIRECTORY refimpl/machines DESTINATION share/lockstep/refimpl)
+install(DIRECTORY refimpl/machines refimpl/studies DESTINATION share/lockstep/refimpl)
 install(DIRECTORY cmake/systems DESTINATION ${package})
 install(FILES cmake/packages.cmake cmake/systems.cmake cmake/add_system.cmake cmake/built_from.cpp.in
         DESTINATION ${package})

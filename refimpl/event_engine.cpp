@@ -317,7 +317,9 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   }
   // Who has waited for room has been looked up long since.
   const bool offered = family.listed && family.parked[instance_of(family, at) * 64 + rule].offer != 0;
-  const bool news = r.carries && cause_unit_ >= 0 && cause_unit_ != r.unit;
+  const auto unit = static_cast<std::size_t>(r.unit);
+  const bool to_its_like = !paths_[unit][unit].links.empty();
+  const bool news = r.carries && cause_unit_ >= 0 && (cause_unit_ != r.unit || to_its_like);
   if (news && cause_wait_ != no_wait) {
     Wait& wait = waits_[cause_wait_];
     wait.done = std::max(wait.done, cause_done_);

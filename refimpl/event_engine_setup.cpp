@@ -531,6 +531,13 @@ void EventEngine::set_caches() {
         r.cache = static_cast<int>(caches_.size());
       }
     }
+    // A variant without the rule has no use for the cache.
+    const bool of_others = std::none_of(rules_.begin(), rules_.end(),
+                                        [&](const RuleInfo& r) { return r.name == geometry.evict; });
+    if (of_others && rules_of_variants_.contains(geometry.evict)) {
+      given.erase(found);
+      continue;
+    }
     if (!known) {
       machine_error(description_, geometry.place,
                     fmt::format("'{}' is no rule that makes room in '{}'", geometry.evict, name),

@@ -463,7 +463,8 @@ void borrow(const std::string& system, toml::table& home, toml::table& table) {
       if (node.is_table() && !is_here(ours, std::string(name.str()), *node.as_table()))
         missing.insert(name.str(), std::move(node));
     }
-    section.insert(key, std::move(missing));
+    toml::table& own = table_of(section, key);
+    for (auto&& [name, node] : missing) own.insert(name.str(), std::move(node));
   };
   take("units", [](const toml::table& ours, const std::string& name, const toml::table&) {
     return ours.contains(name);

@@ -308,6 +308,15 @@ double figure_of(const SweepPoint& point, std::size_t system, const std::string&
 
 }  // namespace
 
+Assumption seeds_from(std::uint64_t first, int count) {
+  Assumption seeds;
+  seeds.name = "seed";
+  seeds.entries.push_back({"seed", std::to_string(first), {}});
+  for (int i = 0; i < count; ++i)
+    seeds.values.push_back(std::to_string(first + static_cast<std::uint64_t>(i)));
+  return seeds;
+}
+
 std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
                                    const std::vector<std::string>& systems) {
   const auto of_others = [&](const Assumption::Entry& entry) {

@@ -26,6 +26,9 @@ inline bool is_range(const Assumption& a) {
 std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
                                    const std::vector<std::string>& systems);
 
+// So many seeds, from one on: the first is the simulation's own.
+Assumption seeds_from(std::uint64_t first, int count);
+
 struct SweepRequest {
   std::string workload;
   std::vector<std::string> systems;  // the first is what the others are compared with

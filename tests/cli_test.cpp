@@ -219,7 +219,7 @@ TEST_CASE("litmus runs programs and sequences of launches, each on the systems t
   CHECK(both.status == 0);
   CHECK_THAT(both.out, Catch::Contains("mp-agent  never"));
   CHECK_THAT(both.out, Catch::Contains("(4) cpcoh/as-printed"));
-  CHECK_THAT(both.out, Catch::Contains("2 tests on 9 systems: 2 as expected"));
+  CHECK_THAT(both.out, Catch::Contains("2 tests on 10 systems: 2 as expected"));
   const Result printed =
       lockstep.run({"litmus", "reader-needs-acquire", "--on", "cpcoh/as-printed", "--json"});
   CHECK(printed.status == 0);
@@ -374,6 +374,31 @@ TEST_CASE("sweep says whether a comparison stands, resumes, and writes each poin
   const Result one =
       lockstep.run({"sweep", "copy", "--size", "words=64", "--vary", "memory.latency=50..200"});
   CHECK_THAT(one.out, Catch::Contains("cycles, relative to the ") && !Catch::Contains("STAND"));
+}
+
+TEST_CASE("study lists what there is, and runs a paper's bars or a file's, with their ranges or without") {
+  const Command lockstep;
+  CHECK_THAT(lockstep.run({"study"}).out, Catch::Contains("quick-release") && Catch::Contains("lab"));
+  const Result unknown = lockstep.run({"study", "quick-releas"});
+  CHECK(unknown.status == 2);
+  CHECK_THAT(unknown.error, Catch::Contains("'quick-release'"));
+  const std::string file = lockstep.add("mine.toml",
+                                        "title = \"t\"\nsource = \"s\"\nmachine = \"apu\"\n"
+                                        "systems = [\"write-through/no-l1\", \"rfo\"]\n"
+                                        "[[panels]]\ntitle = \"Run time\"\nfigure = \"cycles\"\n"
+                                        "[[bars]]\nworkload = \"copy\"\nsizes = { words = 64 }\n");
+  const Result quick = lockstep.run({"study", file, "--quick", "--csv", "points.csv"});
+  CHECK(quick.status == 0);
+  CHECK_THAT(quick.out, Catch::StartsWith("Study mine: t\n") && Catch::Contains("copy words=64") &&
+                            Catch::Contains("Without --quick"));
+  CHECK_THAT(read(lockstep.folder() / "points.csv"), Catch::StartsWith("workload,system,"));
+  const Result json = lockstep.run({"study", file, "--together", "2", "--points", "2", "--json"});
+  CHECK(json.status == 0);
+  const auto bar = nlohmann::json::parse(json.out).at("panels").at(0).at("bars").at(0);
+  CHECK(bar.at("systems").at("rfo").at("points") > 30);
+  const std::string wrong = lockstep.add("wrong.toml", "title = 1\n");
+  CHECK_THAT(lockstep.run({"study", wrong}).error, Catch::Contains("wrong.toml:1:"));
+  CHECK_THAT(lockstep.run({"study", "nowhere.toml"}).error, Catch::Contains("nowhere.toml"));
 }
 
 TEST_CASE("sweep refuses what it cannot vary") {

@@ -315,7 +315,7 @@ TEST_CASE("Kernel traces: the example runs on every system, and its accesses are
   CHECK_FALSE(names_kernel_trace("copy"));
   SimulationRequest request;
   request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
-  request.systems = {"sc", "write-through", "quick-release", "lab", "halcone"};
+  request.systems = {"sc", "write-through", "quick-release", "rfo", "lab", "halcone"};
   const ComparedRun run = run_workload(request, example, never_interrupted);
   for (const SystemResult& result : run.results) {
     INFO(result.system);

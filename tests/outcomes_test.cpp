@@ -70,7 +70,7 @@ TEST_CASE("Timed tests: every outcome of the quick tests with time is one that t
   std::map<std::string, std::pair<std::size_t, std::size_t>> of_system;  // tests, and their outcomes
   for (const auto& test : files.tests) {
     if (!has_tag(*test, "quick") || !fits(test->program)) continue;
-    for (const std::string system : {"sc", "write-through", "quick-release", "lab", "halcone"}) {
+    for (const std::string system : {"sc", "write-through", "quick-release", "rfo", "lab", "halcone"}) {
       INFO(test->name << " on " << system);
       const TimedTest run = timed(*test, {system}, 12, 150);
       CHECK(run.systems[0].stuck == 0);
@@ -131,10 +131,10 @@ TEST_CASE("Synchronization programs end on timed machines, with what they claim 
   for (const std::string& name : sync_workload_names()) {
     SimulationRequest request;
     request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
-    request.systems = {"sc", "write-through", "quick-release", "lab", "halcone"};
+    request.systems = {"sc", "write-through", "quick-release", "rfo", "lab", "halcone"};
     const ComparedRun run = run_workload(request, name, never);
     INFO(name);
-    CHECK(run.results.size() == 5);
+    CHECK(run.results.size() == 6);
     for (const SystemResult& r : run.results) {
       INFO(r.system);
       CHECK(r.end == SimulationEnd::finished);
@@ -155,7 +155,7 @@ TEST_CASE("Workloads are right on machines of several agents, whatever they run 
   for (const WorkloadEntry& workload : workloads()) {
     SimulationRequest request;
     request.machine = read_machine(machines_folder + "/apu.toml", machines_folder, {"agents=2", "cus=4"});
-    request.systems = {"write-through", "quick-release", "lab", "halcone"};
+    request.systems = {"write-through", "quick-release", "rfo", "lab", "halcone"};
     for (const WorkloadSize& size : workload.sizes) {
       if (size.name == "words") request.sizes = {{"words", 256}};
     }

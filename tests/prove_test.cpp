@@ -22,6 +22,7 @@
 #include "spec/memory/cpcoh.hpp"
 #include "spec/memory/halcone.hpp"
 #include "spec/memory/quick_release.hpp"
+#include "spec/memory/rfo.hpp"
 #include "spec/memory/write_through.hpp"
 
 using namespace lockstep;
@@ -440,7 +441,8 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
         SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
   CHECK(subject("german", true)->fixed_sizes().empty());
   CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
-  for (const std::string name : {"german", "write-through", "quick-release", "halcone", "lab", "cpcoh"}) {
+  for (const std::string name :
+       {"german", "write-through", "quick-release", "rfo", "halcone", "lab", "cpcoh"}) {
     INFO(name);
     const auto at_a_size = subject(name, false);
     CHECK(at_a_size->fixed_sizes() == at_a_size->sizes());
@@ -738,6 +740,36 @@ TEST_CASE("every fault of halcone breaks an obligation") {
     ProveOptions options;
     options.only = {seen_by.at(name)};
     CHECK(refuted(prove_system("halcone", false, {name}, options), seen_by.at(name)));
+  }
+}
+
+TEST_CASE(
+    "read for ownership is proved for any number of threads, CUs and blocks, and each fault is refuted") {
+  CHECK(find_proof("rfo").build({}, true)->fixed_sizes() ==
+        std::vector<std::pair<std::string, int>>{{"word", 2}, {"cluster", 1}});
+  CHECK(prove_system("rfo", true).proved());
+  const std::map<std::string, std::string> seen_by{
+      {"acknowledgements-not-awaited", "a single writer, or many readers"},
+      {"read-not-awaited", "a reply is to the requester, who waits"},
+      {"upgrade-of-a-lost-copy", "a reply is what its sender had to give"},
+      {"write-back-not-probed", "what is sent is current"},
+      {"late-write-back-taken", "the directory knows of every copy"},
+      {"owner-not-probed", "what the directory does says how far it may be"},
+      {"owner-forgotten", "a copy beside no owner is that of L2, or memory's"},
+      {"sharer-forgotten", "the directory knows of every copy"},
+      {"exclusive-beside-sharers", "a sharer is known beside none that may write"},
+      {"recall-keeps-copies", "who has a shared copy is known, or hears that it loses it"},
+      {"recall-drops-data", "L2, or memory, is current, unless a cache has written the block"},
+      {"recall-not-awaited", "the directory knows of every copy"},
+      {"l2-drops-data", "L2, or memory, is current, unless a cache has written the block"},
+  };
+  for (const Fault& fault : rfo::faults) {
+    const std::string name(fault.name);
+    INFO(name);
+    REQUIRE(seen_by.contains(name));
+    ProveOptions options;
+    options.only = {seen_by.at(name)};
+    CHECK(refuted(prove_system("rfo", true, {name}, options), seen_by.at(name)));
   }
 }
 

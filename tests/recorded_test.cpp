@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "checker/systems/registry.hpp"
+#include "checker/systems/trees.hpp"
 
 using namespace lockstep;
 
@@ -539,6 +539,20 @@ TEST_CASE("a condition that names a field as it was before it was written is a p
     s.busy = not_empty;
   });
   CHECK(part.problems == Texts{"uses inbox(cell).empty as it was before it changed"});
+}
+
+TEST_CASE("a system with a rule that breaks a law is refused, with the rule and the field") {
+  recorded::Description trees;
+  trees.rules.push_back(record_action([](State& s, Cell) { s.busy = true; }));
+  refuse_unlawful("mine", trees);
+  trees.rules.push_back(record_action([](State& s, Cell) {
+    const Bool was_busy = s.busy && s.count == 1;
+    s.busy = true;
+    K::when(was_busy, [&] { s.memory = 1; });
+  }));
+  trees.rules.back().name = "takes its turn";
+  CHECK_THROWS_WITH(refuse_unlawful("mine", trees),
+                    Catch::Contains("'takes its turn' of mine") && Catch::Contains("uses busy as it was"));
 }
 
 TEST_CASE("an index that names a field as it was before it was written is a problem") {

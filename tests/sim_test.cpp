@@ -16,6 +16,7 @@
 #include "refimpl/comparison.hpp"
 #include "refimpl/engine.hpp"
 #include "spec/memory/quick_release.hpp"
+#include "spec/memory/rfo.hpp"
 #include "spec/memory/write_through.hpp"
 #include "spec/program/system.hpp"
 #include "tests/machines.hpp"
@@ -224,7 +225,7 @@ std::size_t visits_only_reachable_states(const Workload& workload, std::uint64_t
   Info::default_sizes(k.sizes, 0);
   k.sizes.visit([&]<class Tag>(Tag, int& size) {
     if constexpr (Tag::fixed && !std::is_same_v<Tag, RegisterTag> && !std::is_same_v<Tag, WordTag>) {
-      size = Tag::name.starts_with("link") ? 1 : 2;
+      size = Tag::name.starts_with("link") ? 1 : std::min(2, Tag::capacity);
       system.sizes[std::string(Tag::name)] = size;
     }
   });
@@ -352,6 +353,8 @@ TEST_CASE("every state that random timed runs visit is one that the explorer rea
   const Workload slots = program_with_slots();
   CHECK(visits_only_reachable_states<write_through::Info>(slots, 100'000) > 500);
   CHECK(visits_only_reachable_states<quick_release::Info>(slots, 100'000) > 500);
+  CHECK(visits_only_reachable_states<rfo::Info>(message, 100'000) > 500);
+  CHECK(visits_only_reachable_states<rfo::Info>(slots, 100'000) > 500);
 }
 
 TEST_CASE("parking overlooks no enabled rule") {
@@ -375,7 +378,7 @@ TEST_CASE("parking overlooks no enabled rule where memory or a bank is busy") {
   const std::map<std::string, int> two_kernels{{"words", 64}, {"kernels", 2}};
   SimulationOptions jittery;
   jittery.jitter = 16;
-  for (const std::string system : {"write-through", "quick-release"}) {
+  for (const std::string system : {"write-through", "quick-release", "rfo"}) {
     const MachineDescription machine = machine_with(system);
     overlooks_nothing(system, "stencil", two_kernels, on_dram(tiny(machine)), jittery);
     overlooks_nothing(system, "stencil", two_kernels, with_banks(machine), {});
@@ -391,7 +394,7 @@ TEST_CASE("a simulated program leaves in memory what it computes") {
       {"stencil", {{"words", 100}, {"kernels", 3}}},
       {"message-passing", {{"pairs", 3}, {"rounds", 3}}}};
   for (const auto& [name, sizes] : programs) {
-    for (const std::string system : {"write-through", "quick-release", "quick-release/lean"}) {
+    for (const std::string system : {"write-through", "quick-release", "quick-release/lean", "rfo"}) {
       const ComparedRun run = run_workload(request_for(system, sizes), name, never);
       INFO(name << " on " << system);
       CHECK(run.checked > 0);

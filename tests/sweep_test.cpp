@@ -196,6 +196,10 @@ TEST_CASE("Machines: a system that the file does not describe is as the first sh
   CHECK_FALSE(apu.systems.at("halcone").units.contains("L2"));
   CHECK(apu.units.at("L2").per_cycle == 4);
   CHECK_FALSE(apu.units.contains("MM"));
+  // Beside those that the system has of its own.
+  const MachineDescription titan = with({}, "titan-v");
+  CHECK(titan.systems.at("rfo").borrowed == "apu.toml");
+  for (const std::string unit : {"home", "memory"}) CHECK(titan.systems.at("rfo").units.contains(unit));
   CHECK_THAT(machine_error_of("name = \"m\"\ngigahertz = 1\ncus = 1\nagents = 1\nwaves_per_cu = 1\n"
                               "block_bytes = 64\nsystems = {}\n"),
              !Catch::Contains("no error"));

@@ -3,13 +3,18 @@
 
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "checker/systems/registry.hpp"
 
 namespace lockstep {
 
+// A rule that breaks a law of protocol code (RecordedRule::problems) is bad input: what rests on its tree
+// would be of another rule than the one that runs.
+void refuse_unlawful(std::string_view system, const recorded::Description& trees);
+
 // Those of the system itself, without a program; it has to have some (SystemEntry::describe). Kept for good;
-// safe to call from several threads at once.
+// safe to call from several threads at once. Throws BadInput where a rule breaks a law.
 const recorded::Description& trees_of(const SystemEntry& entry, const SystemOptions& options);
 
 // What a reader makes of them, likewise; one reader a type.

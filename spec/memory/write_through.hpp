@@ -13,6 +13,10 @@
 // caches are not told of CPU writes, the next acquire at system scope drops them. 4.2.3 makes every release
 // global, barriers included; with scopes a barrier is a release and acquire at wg (semantics.md).
 //
+// Variant no-l1 is the other baseline of the thesis' figures 4.5 to 4.9, "a system that disables the L1 cache
+// for coherent traffic, similar to NVIDIA's Kepler architecture" (4.5.1), which "only needs to wait for all
+// outstanding writes" at a fence (4.2.1): nothing is kept in L1, and a work-group synchronizes at L2.
+//
 // A front may stand before each L1 (Direct: none does): it takes requests of its own, holds others back, and
 // sends writes whose words are computed from those that they meet.
 #pragma once
@@ -21,6 +25,7 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
@@ -49,7 +54,10 @@ enum class Stage : std::uint8_t {
 };
 BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2, invalidating1)
 
-inline constexpr std::array variants{Variant{"default", "thesis 4.2.3, extended with scopes"}};
+inline constexpr std::array variants{
+    Variant{"default", "thesis 4.2.3, extended with scopes"},
+    Variant{"no-l1", "4.5.1: L1 is passed by, and a work-group synchronizes at L2"},
+};
 
 inline constexpr std::array faults{
     Fault{"release-does-not-wait", "a release is acknowledged when its marker is sent"},
@@ -109,7 +117,7 @@ template <class K, template <class> class Front = Direct>
 struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   using Base = MemorySystem<K, faults, variants, Front<K>::own_faults>;
   using Base::agent, Base::cu, Base::on_gpu, Base::every, Base::word_of;
-  using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::variant;
+  using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::is, Base::variant;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
   using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
@@ -201,9 +209,21 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
  private:
   // Asked last: what a front looks at changes often.
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
+  // Of a front, variants are its own.
+  [[nodiscard]] bool passes_l1_by() const {
+    if constexpr (std::is_same_v<Front<K>, Direct<K>>) {
+      return is("no-l1");
+    } else {
+      return false;
+    }
+  }
+  // An atomic or a fence that is not for L1.
+  [[nodiscard]] Bool leaves_cu(const State& s, ThreadIx t) const {
+    return passes_l1_by() ? Bool(s.port(t).request.order != Order::plain) : Bool(atomic_beyond_group(s, t));
+  }
   // No marker is needed, or it has been answered.
-  [[nodiscard]] static Bool release_done(const State& s, ThreadIx t) {
-    const Bool needs = releases(s.port(t).request.order) && atomic_beyond_group(s, t);
+  [[nodiscard]] Bool release_done(const State& s, ThreadIx t) const {
+    const Bool needs = releases(s.port(t).request.order) && leaves_cu(s, t);
     return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
   }
 
@@ -281,8 +301,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.rule(
         {.name = "store writes through L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && asks(s, t, Operation::store) && !atomic_beyond_group(s, t) &&
-                 release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
+          return on_gpu(s, t) && asks(s, t, Operation::store) && !leaves_cu(s, t) && release_done(s, t) &&
+                 !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
@@ -316,12 +336,29 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void load_rules(Rules& r) const {
     const auto loads = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::load) && !atomic_beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::load) && !leaves_cu(s, t) &&
              s.read(t).stage == ReadStage::none;
     };
     const auto copy = [=, this](const State& s, ThreadIx t) -> const Line& {
       return s.l1(cu(t), s.port(t).request.block);
     };
+    if (passes_l1_by()) {
+      read_rules(r);
+      r.rule(
+          {.name = "load passes L1 by", .unit = "L1", .source = "4.5.1"}, over(threads),
+          [=, this](const State& s, ThreadIx t) {
+            return loads(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
+          },
+          [=, this](State& s, ThreadIx t) { fetch1(s, t); });
+      r.rule(
+          {.name = "fill reaches its thread", .unit = "L1", .source = "4.5.1"}, over(threads),
+          [](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+          [=, this](State& s, ThreadIx t) {
+            complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word));
+            s.read(t) = Read{};
+          });
+      return;
+    }
     r.rule(
         {.name = "load hits L1", .unit = "L1", .source = "4.2.1"}, over(threads),
         [=, this](const State& s, ThreadIx t) { return loads(s, t) && copy(s, t).present && admitted(s, t); },
@@ -405,7 +442,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.rule(
         {.name = "release sends its marker", .unit = "L1", .source = "4.2.3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && releases(s.port(t).request.order) && atomic_beyond_group(s, t) &&
+          return on_gpu(s, t) && releases(s.port(t).request.order) && leaves_cu(s, t) &&
                  s.stage(t) == Stage::idle && !k.full(s.link1(cu(t))) && admitted(s, t);
         },
         [=, this](State& s, ThreadIx t) {
@@ -451,7 +488,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   // An operation has been performed; an acquire beyond the work-group still has caches to drop.
   void performed(State& s, ThreadIx t) const {
-    const Bool drops = acquires(s.port(t).request.order) && atomic_beyond_group(s, t);
+    // What is not kept in L1 need not be dropped there.
+    const Bool drops =
+        acquires(s.port(t).request.order) && (passes_l1_by() ? Bool(to_system(s, t)) : leaves_cu(s, t));
     k.when(
         drops,
         [&] {
@@ -464,9 +503,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         });
   }
 
-  void atomic_rules(Rules& r) const {
+  void local_rmw_rules(Rules& r) const {
     const auto local_rmw = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !atomic_beyond_group(s, t) &&
+      return on_gpu(s, t) && asks(s, t, Operation::rmw) && !leaves_cu(s, t) &&
              s.read(t).stage == ReadStage::none && !k.full(s.link1(cu(t)));
     };
     r.rule(
@@ -486,10 +525,13 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           write_at_l1(s, cu(t), write_message(q.block, q.word, rmw_result(k, q, old)));
           complete<K>(s.port(t), old);
         });
+  }
 
+  void atomic_rules(Rules& r) const {
+    if (!passes_l1_by()) local_rmw_rules(r);
     const auto leaves = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && !asks(s, t, Operation::fence) && atomic_beyond_group(s, t) &&
-             release_done(s, t) && !k.full(s.link1(cu(t))) && admitted(s, t);
+      return on_gpu(s, t) && !asks(s, t, Operation::fence) && leaves_cu(s, t) && release_done(s, t) &&
+             !k.full(s.link1(cu(t))) && admitted(s, t);
     };
     r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
            [=, this](State& s, ThreadIx t) {
@@ -599,8 +641,14 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
                 s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
                 [](Read& read) { read.stale2 = true; });
           }
-          s.stage(t) = Stage::invalidating1;
+          if (passes_l1_by()) {
+            s.stage(t) = Stage::idle;
+            complete<K>(s.port(t));
+          } else {
+            s.stage(t) = Stage::invalidating1;
+          }
         });
+    if (passes_l1_by()) return;
     r.rule(
         {.name = "acquire invalidates L1", .unit = "L1", .source = "4.2.3"}, over(threads),
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating1; },
@@ -627,12 +675,15 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
            (asks(s, t, Operation::load) || asks(s, t, Operation::rmw));
   }
 
-  void replacement_rules(Rules& r) const {
+  void l1_replacement_rules(Rules& r) const {
     // Only an access that looks the block up can tell that it is gone.
     r.rule(
         {.name = "L1 replaces a block", .unit = "L1", .source = "4.2.1", .fairness = Fairness::optional},
         over(cus, blocks), [](const State& s, Cu c, Block b) { return s.l1(c, b).present; },
         [](State& s, Cu c, Block b) { s.l1(c, b) = Line{}; });
+  }
+  void replacement_rules(Rules& r) const {
+    if (!passes_l1_by()) l1_replacement_rules(r);
     r.rule(
         {.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional},
         over(agents, blocks), [](const State& s, Agent a, Block b) { return s.l2(a, b).present; },
@@ -651,6 +702,11 @@ struct Info : MemoryInfo<faults, variants, Link1Slot, Link2Slot> {
   static constexpr std::string_view what =
       "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
   static constexpr int place = 10;  // among the systems, where people read of them
+  // Fields that no rule reads: nothing is kept in L1.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
+    return variant == "no-l1" && (field == "l1(cu, block).data" || field == "read(thread).stale1" ||
+                                  (field == "l1(cu, block).present" && fault == "l1-copy-not-updated"));
+  }
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<Link1Slot>(2);

@@ -1,0 +1,281 @@
+#include "refimpl/study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "refimpl/section.hpp"
+
+namespace lockstep {
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::string> texts(FileSection& section, const std::string& key) {
+  std::vector<std::string> found;
+  for (const toml::node& node : section.list(key)) {
+    if (!node.is_string()) section.fail(node, fmt::format("'{}' is a list of names", key));
+    found.push_back(**node.as_string());
+  }
+  return found;
+}
+
+template <class F>
+void each_of(FileSection& root, const MachineDescription& where, const std::string& key, F&& f) {
+  for (const toml::node& node : root.list(key)) {
+    if (!node.is_table()) root.fail(node, fmt::format("'{}' are sections: say [[{}]]", key, key));
+    FileSection one(where, *node.as_table(), key);
+    f(one);
+    one.done();
+  }
+}
+
+Sweep with_figure(const Sweep& sweep, const std::string& figure) {
+  Sweep other = sweep;
+  other.figure = figure;
+  return other;
+}
+
+std::string number(double ratio) {
+  if (std::isnan(ratio)) return "-";
+  return fmt::format("{:.2f}", ratio);
+}
+
+// "1.04", "1.04 0.98-1.2", with a ~ where the sign is not the same at every point.
+std::string cell(const Sweep& sweep, std::size_t system, double ratio, bool ranges) {
+  if (!ranges || std::isnan(ratio)) return number(ratio);
+  const Conclusion c = conclusion(sweep, system);
+  return fmt::format("{} {:.2f}-{:.2f}{}", number(ratio), c.least, c.most, c.stands() ? " " : "~");
+}
+
+bool with_ranges(const std::vector<Sweep>& sweeps) {
+  return std::any_of(sweeps.begin(), sweeps.end(),
+                     [](const Sweep& s) { return !s.alone.empty() || !s.together.empty(); });
+}
+
+std::string rows_of(const Study& study, const Study::Panel& panel, const std::vector<Sweep>& sweeps) {
+  const bool ranges = with_ranges(sweeps);
+  const int width = ranges ? 17 : 16;
+  const PanelRatios ratios = ratios_of(study, panel, sweeps);
+  std::string text = fmt::format("\n{}: {}\n  {:26}", panel.title, panel.figure, "");
+  for (std::size_t s = 1; s < study.systems.size(); ++s)
+    text += fmt::format("{:>{}}", study.systems[s], width);
+  text += "\n";
+  for (std::size_t b = 0; b < sweeps.size(); ++b) {
+    text += fmt::format("  {:26.26}", study.bars[b].name());
+    const Sweep sweep = with_figure(sweeps[b], panel.figure);
+    for (std::size_t s = 1; s < study.systems.size(); ++s)
+      text += fmt::format("{:>{}}", cell(sweep, s, ratios.bars[b][s], ranges), width);
+    text += "\n";
+  }
+  const auto line = [&](const std::string& name, const auto& value) {
+    text += fmt::format("  {:26}", name);
+    for (std::size_t s = 1; s < study.systems.size(); ++s) text += fmt::format("{:>{}}", value(s), width);
+    text += "\n";
+  };
+  line("geometric mean", [&](std::size_t s) { return number(ratios.mean[s]); });
+  if (panel.paper.empty()) return text;
+  const auto printed = [&](std::size_t s) {
+    const auto found = panel.paper.find(study.systems[s]);
+    return found == panel.paper.end() ? none : found->second;
+  };
+  line("the paper's, of its own", [&](std::size_t s) { return number(printed(s)); });
+  line("ours to the paper's", [&](std::size_t s) { return number(ratios.mean[s] / printed(s)); });
+  return text;
+}
+
+}  // namespace
+
+std::string Study::Bar::name() const {
+  return sizes.empty() ? workload : fmt::format("{} {}", workload, fmt::join(sizes, " "));
+}
+
+Study parse_study(std::string_view text, const std::string& file) {
+  MachineDescription where;  // for places in messages
+  const toml::table table = parsed(text, file, where);
+  FileSection root(where, table, "");
+  Study study;
+  study.name = std::filesystem::path(file).stem().string();
+  study.title = root.text("title");
+  study.source = root.text("source");
+  study.machine = root.text("machine");
+  study.systems = texts(root, "systems");
+  if (study.systems.size() < 2) root.fail_at("systems", "a study compares two systems at least");
+  root.ask("missing");
+  if (root.has("missing")) study.missing = texts(root, "missing");
+  each_of(root, where, "panels", [&](FileSection& one) {
+    Study::Panel panel{one.text("title"), one.text("figure"), {}};
+    one.entries("paper", [&](const std::string& system, const toml::node& node) {
+      if (std::find(study.systems.begin(), study.systems.end(), system) == study.systems.end())
+        one.fail(node, fmt::format("'{}' is none of the systems", system), suggestion(system, study.systems));
+      const std::optional<double> ratio = node.value<double>();
+      if (!ratio || !(*ratio > 0)) one.fail(node, fmt::format("'{}' is no ratio", system));
+      panel.paper[system] = *ratio;
+    });
+    study.panels.push_back(std::move(panel));
+  });
+  each_of(root, where, "bars", [&](FileSection& one) {
+    Study::Bar bar{one.text("workload"), {}};
+    one.entries("sizes", [&](const std::string& size, const toml::node& node) {
+      if (!node.is_integer() || **node.as_integer() < 1)
+        one.fail(node, fmt::format("size '{}' is no whole number above 0", size));
+      bar.sizes.push_back(fmt::format("{}={}", size, **node.as_integer()));
+    });
+    study.bars.push_back(std::move(bar));
+  });
+  root.done();
+  return study;
+}
+
+PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::vector<Sweep>& sweeps) {
+  PanelRatios ratios;
+  ratios.mean.assign(study.systems.size(), none);
+  for (const Sweep& one : sweeps) {
+    const Sweep sweep = with_figure(one, panel.figure);
+    std::vector<double> bar(study.systems.size(), none);
+    for (std::size_t s = 0; s < bar.size(); ++s) {
+      if (!sweep.base.right() || sweep.base.results[0].figures.count(panel.figure) == 0) continue;
+      const double ratio = sweep.ratio(sweep.base, s);
+      if (std::isfinite(ratio)) bar[s] = ratio;
+    }
+    ratios.bars.push_back(std::move(bar));
+  }
+  for (std::size_t s = 0; s < study.systems.size(); ++s) {
+    double logarithms = 0;
+    int counted = 0;
+    for (const std::vector<double>& bar : ratios.bars) {
+      if (std::isnan(bar[s])) continue;
+      logarithms += std::log(bar[s]);  // of 0 there is none, nor a mean
+      ++counted;
+    }
+    if (counted > 0 && std::isfinite(logarithms)) ratios.mean[s] = std::exp(logarithms / counted);
+  }
+  return ratios;
+}
+
+std::string study_text(const Study& study, const std::vector<Sweep>& sweeps) {
+  std::string text = fmt::format("Study {}: {}\n  {}\n", study.name, study.title, study.source);
+  if (!sweeps.empty())
+    text += fmt::format("  {}; ratios to {}\n", sweeps.front().where, study.systems.front());
+  for (const Study::Panel& panel : study.panels) text += rows_of(study, panel, sweeps);
+  text += "\n";
+  if (!study.missing.empty())
+    text += fmt::format("Not here, and in the paper: {}.\n", fmt::join(study.missing, ", "));
+  for (std::size_t b = 0; b < sweeps.size(); ++b) {
+    for (const SweepPoint::Result& r : sweeps[b].base.results) {
+      if (r.end != "finished" || r.wrong > 0)
+        text += fmt::format("{} on {}: {}\n", study.bars[b].name(), r.system,
+                            r.wrong > 0 ? fmt::format("{} results are wrong", r.wrong) : r.end);
+    }
+  }
+  text += with_ranges(sweeps)
+              ? "Ranges are over what the machine file assumes; ~ where the sign is not the same\n"
+                "at every point: nothing is to be concluded from such a bar.\n"
+              : "As the machine file stands, with values that nobody knows: nothing is to be\n"
+                "concluded from these bars. Without --quick each comes with its range.\n";
+  return text;
+}
+
+nlohmann::ordered_json study_json(const Study& study, const std::vector<Sweep>& sweeps) {
+  nlohmann::ordered_json json{{"schema", "lockstep.study/1"}, {"study", study.name},
+                              {"title", study.title},         {"source", study.source},
+                              {"machine", study.machine},     {"systems", study.systems},
+                              {"missing", study.missing}};
+  for (const Study::Panel& panel : study.panels) {
+    const PanelRatios ratios = ratios_of(study, panel, sweeps);
+    nlohmann::ordered_json one{{"title", panel.title}, {"figure", panel.figure}, {"paper", panel.paper}};
+    one["bars"] = nlohmann::ordered_json::array();
+    for (std::size_t b = 0; b < sweeps.size(); ++b) {
+      const Sweep sweep = with_figure(sweeps[b], panel.figure);
+      nlohmann::ordered_json bar{{"workload", study.bars[b].workload}, {"sizes", study.bars[b].sizes}};
+      for (std::size_t s = 1; s < study.systems.size(); ++s) {
+        const double ratio = ratios.bars[b][s];
+        nlohmann::ordered_json value{{"ratio", nullptr}};
+        if (!std::isnan(ratio)) {
+          value["ratio"] = ratio;
+          const Conclusion c = conclusion(sweep, s);
+          value["least"] = c.least;
+          value["most"] = c.most;
+          value["points"] = c.points;
+          value["same_sign"] = c.holding;
+          value["stands"] = c.stands();
+        }
+        bar["systems"][study.systems[s]] = std::move(value);
+      }
+      one["bars"].push_back(std::move(bar));
+    }
+    for (std::size_t s = 1; s < study.systems.size(); ++s) {
+      if (!std::isnan(ratios.mean[s])) one["geometric_mean"][study.systems[s]] = ratios.mean[s];
+    }
+    json["panels"].push_back(std::move(one));
+  }
+  json["sweeps"] = nlohmann::ordered_json::array();
+  for (const Sweep& sweep : sweeps) json["sweeps"].push_back(sweep_json(sweep));
+  return json;
+}
+
+std::string study_plot(const Study& study, const std::vector<Sweep>& sweeps, const std::string& file) {
+  const auto quoted = [](std::string text) {
+    std::replace(text.begin(), text.end(), '"', '\'');
+    return "\"" + text + "\"";
+  };
+  std::string text = fmt::format(
+      "set terminal svg size 960,{} font 'sans,11' background rgb 'white'\nset output {}\n"
+      "set multiplot layout {},1 title {}\n"
+      "set style data histogram\nset style histogram errorbars gap 1 lw 1\nset style fill solid 0.8 border "
+      "-1\n"
+      "set boxwidth 0.9\nset yrange [0:*]\nset ylabel {}\nset xtics rotate by -20 noenhanced\n"
+      "set key outside right noenhanced\nset grid ytics\nset offsets 0, 0, graph 0.05, 0\n",
+      60 + 320 * study.panels.size(), quoted(file), study.panels.size(),
+      quoted(fmt::format("{} ({})", study.title, study.source)),
+      quoted("relative to " + study.systems.front()));
+  for (std::size_t p = 0; p < study.panels.size(); ++p) {
+    const Study::Panel& panel = study.panels[p];
+    const PanelRatios ratios = ratios_of(study, panel, sweeps);
+    text += fmt::format("$data{} << EOD\n", p);
+    for (std::size_t b = 0; b < sweeps.size(); ++b) {
+      const Sweep sweep = with_figure(sweeps[b], panel.figure);
+      text += quoted(study.bars[b].name());
+      for (std::size_t s = 1; s < study.systems.size(); ++s) {
+        const double ratio = ratios.bars[b][s];
+        if (std::isnan(ratio)) {
+          text += " ? ? ?";
+          continue;
+        }
+        const Conclusion c = conclusion(sweep, s);
+        text += fmt::format(" {} {} {}", ratio, std::min(c.least, ratio), std::max(c.most, ratio));
+      }
+      text += "\n";
+    }
+    const auto line = [&](const std::string& name, const auto& value) {
+      text += quoted(name);
+      for (std::size_t s = 1; s < study.systems.size(); ++s) {
+        const double v = value(s);
+        text += std::isnan(v) ? " ? ? ?" : fmt::format(" {0} {0} {0}", v);
+      }
+      text += "\n";
+    };
+    line("geometric mean", [&](std::size_t s) { return ratios.mean[s]; });
+    if (!panel.paper.empty()) {
+      line("the paper's mean", [&](std::size_t s) {
+        const auto found = panel.paper.find(study.systems[s]);
+        return found == panel.paper.end() ? none : found->second;
+      });
+    }
+    text += fmt::format("EOD\nset title {} noenhanced\nplot", quoted(panel.title));
+    for (std::size_t s = 1; s < study.systems.size(); ++s) {
+      const std::size_t column = 2 + 3 * (s - 1);
+      text += fmt::format("{} $data{} using {}:{}:{}:xtic(1) title {}", s > 1 ? "," : "", p, column,
+                          column + 1, column + 2, quoted(study.systems[s]));
+    }
+    text += "\n";
+  }
+  return text + "unset multiplot\n";
+}
+
+}  // namespace lockstep
