@@ -164,6 +164,10 @@ std::string study_text(const Study& study, const std::vector<Sweep>& sweeps) {
     text += fmt::format("  {}; ratios to {}\n", sweeps.front().where, study.systems.front());
   for (const Study::Panel& panel : study.panels) text += rows_of(study, panel, sweeps);
   text += "\n";
+  if (std::any_of(sweeps.begin(), sweeps.end(), [](const Sweep& s) { return s.interrupted; }) ||
+      sweeps.size() < study.bars.size())
+    text += fmt::format("Interrupted: {} of {} bars were begun, and means are of those.\n", sweeps.size(),
+                        study.bars.size());
   if (!study.missing.empty())
     text += fmt::format("Not here, and in the paper: {}.\n", fmt::join(study.missing, ", "));
   for (std::size_t b = 0; b < sweeps.size(); ++b) {

@@ -109,6 +109,8 @@ TEST_CASE("Study: means are geometric, ranges are those of the sweeps, and nothi
     INFO(line);
     CHECK(line.size() <= 80);
   }
+  CHECK_THAT(printed, !Catch::Contains("Interrupted"));
+  CHECK_THAT(study_text(study, {sweeps.front()}), Catch::Contains("Interrupted: 1 of 2 bars"));
   const nlohmann::ordered_json json = study_json(study, sweeps);
   CHECK(json.at("schema") == "lockstep.study/1");
   const auto& bar = json.at("panels").at(0).at("bars").at(0).at("systems").at("quick-release");
