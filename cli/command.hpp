@@ -36,6 +36,7 @@ Command add_litmus(CLI::App& lockstep);
 Command add_generate(CLI::App& lockstep);
 Command add_conform(CLI::App& lockstep);
 Command add_check(CLI::App& lockstep);
+Command add_compare(CLI::App& lockstep);
 Command add_mutate(CLI::App& lockstep);
 Command add_progress(CLI::App& lockstep);
 Command add_prove(CLI::App& lockstep);

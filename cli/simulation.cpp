@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "checker/language/read_tests.hpp"
 #include "checker/language/test.hpp"
@@ -17,7 +20,6 @@
 #include "checker/support/home.hpp"
 #include "checker/support/process.hpp"
 #include "cli/common.hpp"
-#include "refimpl/sweep.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/programs.hpp"
 
@@ -162,6 +164,12 @@ std::string Simulation::inputs_digest() const {
   return digest(all);
 }
 
+nlohmann::json Simulation::identity() const {
+  return {{"systems", systems_},    {"machine", inputs_digest()}, {"settings", choice_.settings},
+          {"sizes", choice_.sizes}, {"faults", choice_.faults},   {"cus", choice_.cus},
+          {"seed", choice_.seed},   {"build", build_identity()}};
+}
+
 std::vector<Assumption> Simulation::assumptions() const {
   return parse_assumptions(text_, machine_file(), shipped_machine(""), usual_settings());
 }
@@ -235,6 +243,49 @@ std::vector<Assumption> Simulation::assumed() const {
     if (std::find(others.begin(), others.end(), name) == others.end()) described.push_back(name);
   }
   return concerning(assumptions(), described);
+}
+
+void SweepChoice::add_to(CLI::App& app, const std::string& journal_what, const std::string& plot_what) {
+  app.add_option("--points", points, "Of a range")
+      ->check(CLI::Range(2, 1000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--together", together, "Points at which everything is moved at once")
+      ->check(CLI::Range(0, 100000).description(""))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--resume", journal, journal_what)->type_name("FILE");
+  app.add_option("--csv", csv, "Write each point, with all figures")->type_name("FILE");
+  app.add_option("--plot", plot, plot_what)->type_name("FILE");
+  app.add_option("--threads", threads, "Simulations at a time (default: as many as the machine runs)")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
+}
+
+void SweepChoice::check_files() const {
+  if (!plot.empty()) ask_for_gnuplot();
+  const std::array files{csv, plot, journal};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!files[i].empty() &&
+        std::find(files.begin() + static_cast<std::ptrdiff_t>(i) + 1, files.end(), files[i]) != files.end())
+      throw BadInput(fmt::format("'{}' is to hold two things", files[i]));
+  }
+  for (const std::string& file : {csv, plot}) {
+    if (!file.empty()) ensure_writable(file);
+  }
+}
+
+SweepRequest SweepChoice::request(const Simulation& simulation) const {
+  SweepRequest request;
+  request.systems = simulation.systems();
+  request.check = [&](const MachineSettings& settings) { simulation.check(settings); };
+  request.points = points;
+  request.together = together;
+  request.threads = threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  request.journal = journal;
+  if (!journal.empty()) request.identity = simulation.identity();
+  request.interrupted = &interrupted();
+  return request;
 }
 
 namespace {

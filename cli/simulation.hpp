@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "checker/language/test.hpp"
 #include "refimpl/comparison.hpp"
 #include "refimpl/launched.hpp"
+#include "refimpl/sweep.hpp"
 
 namespace lockstep::cli {
 
@@ -46,8 +48,8 @@ class Simulation {
   [[nodiscard]] std::string machine_file() const;
   // Systems that the machine's file does not describe.
   [[nodiscard]] std::vector<std::string> borrowed() const;
-  // All that it and what runs are put together from, for journals.
-  [[nodiscard]] std::string inputs_digest() const;
+  // What its results depend on, for journals.
+  [[nodiscard]] nlohmann::json identity() const;
 
   // All systems, with settings besides those of the choice. Beside entries of the machine these may be
   // "seed=N" and "size.NAME=N". Throws BadInput.
@@ -64,6 +66,7 @@ class Simulation {
     MachineSettings settings;  // of the machine
     SimulationRequest request;
   };
+  [[nodiscard]] std::string inputs_digest() const;       // of all files that it and what runs come from
   [[nodiscard]] MachineSettings usual_settings() const;  // of the choice
   [[nodiscard]] Changed changed(const MachineSettings& more) const;
   [[nodiscard]] MachineDescription machine(const MachineSettings& settings) const;
@@ -75,6 +78,22 @@ class Simulation {
   std::vector<std::string> workloads_;
   std::vector<std::string> systems_;
   std::string text_;  // of the machine file, read once: it may be a pipe, or be edited meanwhile
+};
+
+// How simulations are run again with values moved, and what is written of them.
+struct SweepChoice {
+  int points = 5;
+  int together = 32;
+  unsigned threads = 0;  // as many as the machine runs
+  std::string journal;
+  std::string csv;
+  std::string plot;
+  // What a journal and a picture are differs from command to command.
+  void add_to(CLI::App& app, const std::string& journal_what, const std::string& plot_what);
+  // Throws BadInput where a file cannot be written, or is to hold two things.
+  void check_files() const;
+  // All but the workload, its run and what is moved. The simulation has to outlive it.
+  [[nodiscard]] SweepRequest request(const Simulation& simulation) const;
 };
 
 // Pictures by gnuplot, as SVG: `program` is told where the picture goes. Throw BadInput where it is missing,

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
@@ -22,43 +20,42 @@ namespace {
 
 struct Options {
   std::string name;
-  std::string csv;
-  std::string plot;
-  std::string journal;
+  SweepChoice sweep;
   MachineSettings settings;
   std::uint64_t seed = 1;
-  int points = 5;
-  int together = 32;
-  unsigned threads = 0;
   bool quick = false;
   bool json = false;
 };
 
 constexpr const char* studies = "refimpl/studies";
+constexpr const char* machines = "refimpl/machines";
 
-std::vector<std::string> names_of_studies() {
+// Of the files of a folder that comes with Lockstep.
+std::vector<std::string> names_in(const char* folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(shipped(studies))) {
+  for (const auto& entry : std::filesystem::directory_iterator(shipped(folder))) {
     if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
+// Throws BadInput, of a `what`, where the folder has no such file.
+std::string file_in(const char* folder, std::string_view what, const std::string& name) {
+  const std::vector<std::string> names = names_in(folder);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw BadInput(fmt::format("unknown {} '{}'", what, name), suggestion(name, names));
+  return (shipped(folder) / (name + ".toml")).string();
+}
+
 Study study_named(const std::string& name) {
-  std::string file = name;
-  if (!name.ends_with(".toml")) {
-    const std::vector<std::string> names = names_of_studies();
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw BadInput(fmt::format("unknown study '{}'", name), suggestion(name, names));
-    file = (shipped(studies) / (name + ".toml")).string();
-  }
+  const std::string file = name.ends_with(".toml") ? name : file_in(studies, "study", name);
   return parse_study(read_file(file), file);
 }
 
 int list_studies() {
   std::string text;
-  for (const std::string& name : names_of_studies()) {
+  for (const std::string& name : names_in(studies)) {
     const Study study = study_named(name);
     text += fmt::format("{:<16}{}; {}\n", name, study.title, study.source);
   }
@@ -70,7 +67,7 @@ SimulationChoice choice_of(const Study& study, const Study::Bar& bar, const Opti
   SimulationChoice choice;
   choice.workload = bar.workload;
   choice.systems = study.systems;
-  choice.machine = shipped("refimpl/machines/" + study.machine + ".toml").string();
+  choice.machine = file_in(machines, "machine", study.machine);
   choice.sizes = bar.sizes;
   choice.settings = options.settings;
   choice.seed = options.seed;
@@ -80,27 +77,17 @@ SimulationChoice choice_of(const Study& study, const Study::Bar& bar, const Opti
 Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, ProgressLine& progress) {
   const SimulationChoice choice = choice_of(study, study.bars[bar], options);
   const Simulation simulation(choice);
-  SweepRequest request;
+  SweepRequest request = options.sweep.request(simulation);
   request.workload = choice.workload;
-  request.systems = simulation.systems();
   request.figure = study.panels.front().figure;
-  request.points = options.points;
-  request.together = options.quick ? 0 : options.together;
-  if (!options.quick) {
+  if (options.quick) {
+    request.together = 0;
+  } else {
     request.assumptions = simulation.assumed();
     request.assumptions.push_back(seeds_from(options.seed, 3));
   }
   request.run = [&](const MachineSettings& settings) { return simulation.run(choice.workload, settings); };
-  request.check = [&](const MachineSettings& settings) { simulation.check(settings); };
-  request.threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  if (!options.journal.empty()) {
-    request.journal = fmt::format("{}.{}", options.journal, bar + 1);
-    request.identity = {{"systems", study.systems},     {"machine", simulation.inputs_digest()},
-                        {"settings", options.settings}, {"sizes", choice.sizes},
-                        {"workload", choice.workload},  {"seed", options.seed},
-                        {"build", build_identity()}};
-  }
-  request.interrupted = &interrupted();
+  if (!request.journal.empty()) request.journal = fmt::format("{}.{}", request.journal, bar + 1);
   request.on_progress = [&](std::size_t done, std::size_t all) {
     progress.show(fmt::format("bar {} of {}, {}: {} of {} points", bar + 1, study.bars.size(),
                               study.bars[bar].name(), done, all));
@@ -111,12 +98,7 @@ Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, Prog
 int run(const Options& options) {
   if (options.name.empty()) return list_studies();
   const Study study = study_named(options.name);
-  if (!options.plot.empty()) ask_for_gnuplot();
-  for (const std::string& file : {options.csv, options.plot}) {
-    if (!file.empty()) ensure_writable(file);
-  }
-  if (!options.csv.empty() && options.csv == options.plot)
-    throw BadInput(fmt::format("'{}' is to hold two things", options.csv));
+  options.sweep.check_files();
   ProgressLine progress;
   std::vector<Sweep> sweeps;
   while (sweeps.size() < study.bars.size() && !interrupted())
@@ -127,10 +109,10 @@ int run(const Options& options) {
   } else {
     print_now(study_text(study, sweeps));
   }
-  if (!options.csv.empty()) write_whole(options.csv, sweep_csv(sweeps));
+  if (!options.sweep.csv.empty()) write_whole(options.sweep.csv, sweep_csv(sweeps));
   if (interrupted()) return 130;
-  if (!options.plot.empty())
-    draw([&](const std::string& picture) { return study_plot(study, sweeps, picture); }, options.plot);
+  if (!options.sweep.plot.empty())
+    draw([&](const std::string& picture) { return study_plot(study, sweeps, picture); }, options.sweep.plot);
   return exit_status_of(sweeps);
 }
 
@@ -147,24 +129,8 @@ Command add_study(CLI::App& lockstep) {
   app->add_option("--seed", options->seed, "Of the data and of the order in which waves start")
       ->type_name("N")
       ->capture_default_str();
-  app->add_option("--points", options->points, "Of a range")
-      ->check(CLI::Range(2, 1000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_option("--together", options->together, "Points at which everything is moved at once")
-      ->check(CLI::Range(0, 100000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_option("--resume", options->journal,
-                  "Keep journals, FILE.1 for the first bar, and go on from what is in them")
-      ->type_name("FILE");
-  app->add_option("--csv", options->csv, "Write each point, with all figures")->type_name("FILE");
-  app->add_option("--plot", options->plot, "Write the bars with their ranges as SVG, by gnuplot")
-      ->type_name("FILE");
-  app->add_option("--threads", options->threads,
-                  "Simulations at a time (default: as many as the machine runs)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  options->sweep.add_to(*app, "Keep journals, FILE.1 for the first bar, and go on from what is in them",
+                        "Write the bars with their ranges as SVG, by gnuplot");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.study/1");
   app->footer(
       "A study is a file (refimpl/studies): systems, the first of which the others are relative\n"

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <thread>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/process.hpp"
@@ -22,16 +20,11 @@ namespace {
 
 struct Options {
   SimulationChoice choice;
+  SweepChoice sweep;
   std::vector<std::string> varied;
   std::string figure = "cycles";
-  std::string csv;
-  std::string plot;
-  std::string journal;
   double within = 2;  // per cent
-  int points = 5;
-  int together = 32;
   int seeds = 3;
-  unsigned threads = 0;
   bool grid = false;
   bool json = false;
 };
@@ -99,13 +92,6 @@ std::vector<Assumption> assumptions_of(const Options& options, const Simulation&
   return all;
 }
 
-nlohmann::json identity_of(const Options& options, const Simulation& simulation) {
-  return {{"systems", simulation.systems()},     {"machine", simulation.inputs_digest()},
-          {"settings", options.choice.settings}, {"sizes", options.choice.sizes},
-          {"faults", options.choice.faults},     {"cus", options.choice.cus},
-          {"seed", options.choice.seed},         {"build", build_identity()}};
-}
-
 void write_plot(const Sweep& sweep, const std::string& file) {
   if (const Conclusion c = conclusion(sweep, 1); c.points == 0 || !std::isfinite(c.most))
     throw BadInput("there is nothing to draw: no ratio, or one to nothing");
@@ -115,38 +101,21 @@ void write_plot(const Sweep& sweep, const std::string& file) {
 void check_outputs(const Options& options, const Simulation& simulation) {
   if (options.grid && options.varied.empty())
     throw BadInput("--grid of what?", "say --vary PATH=V,V for each that is to be combined");
-  if (!options.plot.empty() &&
+  if (!options.sweep.plot.empty() &&
       (simulation.systems().size() != 2 || simulation.workloads().size() != 1 || options.grid))
     throw BadInput("--plot is for one workload on two systems", "and without --grid");
-  if (!options.plot.empty()) ask_for_gnuplot();
-  const std::array files{options.csv, options.plot, options.journal};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].empty() &&
-        std::find(files.begin() + static_cast<std::ptrdiff_t>(i) + 1, files.end(), files[i]) != files.end())
-      throw BadInput(fmt::format("'{}' is to hold two things", files[i]));
-  }
   if (!(options.within >= 0)) throw BadInput("--within is no number of per cent");
-  for (const std::string& file : {options.csv, options.plot}) {
-    if (!file.empty()) ensure_writable(file);
-  }
+  options.sweep.check_files();
 }
 
 int run(const Options& options) {
   const Simulation simulation(options.choice);
   check_outputs(options, simulation);
-  SweepRequest request;
-  request.systems = simulation.systems();
+  SweepRequest request = options.sweep.request(simulation);
   request.assumptions = assumptions_of(options, simulation);
-  request.check = [&](const MachineSettings& settings) { simulation.check(settings); };
-  request.points = options.points;
-  request.together = options.together;
   request.grid = options.grid;
   request.figure = options.figure;
   request.within = options.within / 100;
-  request.threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  request.journal = options.journal;
-  if (!options.journal.empty()) request.identity = identity_of(options, simulation);
-  request.interrupted = &interrupted();
   ProgressLine progress;
   std::vector<Sweep> sweeps;
   for (const std::string& workload : simulation.workloads()) {
@@ -172,8 +141,8 @@ int run(const Options& options) {
     for (const Sweep& one : sweeps) json["sweeps"].push_back(sweep_json(one));
     print_now(json.dump(1) + "\n");
   }
-  if (!options.csv.empty()) write_whole(options.csv, sweep_csv(sweeps));
-  if (!options.plot.empty() && !interrupted()) write_plot(sweeps.front(), options.plot);
+  if (!options.sweep.csv.empty()) write_whole(options.sweep.csv, sweep_csv(sweeps));
+  if (!options.sweep.plot.empty() && !interrupted()) write_plot(sweeps.front(), options.sweep.plot);
   return sweeps.size() < simulation.workloads().size() ? 130 : exit_status_of(sweeps);
 }
 
@@ -190,14 +159,6 @@ Command add_sweep(CLI::App& lockstep) {
       ->allow_extra_args(false)
       ->type_name("PATH=V,V|A..B");
   app->add_flag("--grid", options->grid, "All combinations of what is varied");
-  app->add_option("--points", options->points, "Of a range")
-      ->check(CLI::Range(2, 1000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_option("--together", options->together, "Points at which everything is moved at once")
-      ->check(CLI::Range(0, 100000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
   app->add_option("--seeds", options->seeds, "Seeds that are tried besides, from --seed on; 1: none")
       ->check(CLI::Range(1, 1000).description(""))
       ->type_name("N")
@@ -209,14 +170,8 @@ Command add_sweep(CLI::App& lockstep) {
       ->check(CLI::Range(0.0, 50.0).description(""))
       ->type_name("P")
       ->capture_default_str();
-  app->add_option("--resume", options->journal, "Keep a journal in this file, and go on from what is in it")
-      ->type_name("FILE");
-  app->add_option("--csv", options->csv, "Write each point, with all figures")->type_name("FILE");
-  app->add_option("--plot", options->plot, "Write the range of each as SVG, by gnuplot")->type_name("FILE");
-  app->add_option("--threads", options->threads,
-                  "Simulations at a time (default: as many as the machine runs)")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
+  options->sweep.add_to(*app, "Keep a journal in this file, and go on from what is in it",
+                        "Write the range of each as SVG, by gnuplot");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.sweep/1");
   app->footer(
       "A machine file says what it assumes, and how far that might be off. Each assumed value\n"

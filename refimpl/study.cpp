@@ -35,21 +35,14 @@ void each_of(FileSection& root, const MachineDescription& where, const std::stri
   }
 }
 
-Sweep with_figure(const Sweep& sweep, const std::string& figure) {
-  Sweep other = sweep;
-  other.figure = figure;
-  return other;
-}
-
 std::string number(double ratio) {
   if (std::isnan(ratio)) return "-";
   return fmt::format("{:.2f}", ratio);
 }
 
 // "1.04", "1.04 0.98-1.2", with a ~ where the sign is not the same at every point.
-std::string cell(const Sweep& sweep, std::size_t system, double ratio, bool ranges) {
+std::string cell(double ratio, const Conclusion& c, bool ranges) {
   if (!ranges || std::isnan(ratio)) return number(ratio);
-  const Conclusion c = conclusion(sweep, system);
   return fmt::format("{} {:.2f}-{:.2f}{}", number(ratio), c.least, c.most, c.stands() ? " " : "~");
 }
 
@@ -68,9 +61,8 @@ std::string rows_of(const Study& study, const Study::Panel& panel, const std::ve
   text += "\n";
   for (std::size_t b = 0; b < sweeps.size(); ++b) {
     text += fmt::format("  {:26.26}", study.bars[b].name());
-    const Sweep sweep = with_figure(sweeps[b], panel.figure);
     for (std::size_t s = 1; s < study.systems.size(); ++s)
-      text += fmt::format("{:>{}}", cell(sweep, s, ratios.bars[b][s], ranges), width);
+      text += fmt::format("{:>{}}", cell(ratios.bars[b][s], ratios.conclusions[b][s], ranges), width);
     text += "\n";
   }
   const auto line = [&](const std::string& name, const auto& value) {
@@ -80,10 +72,7 @@ std::string rows_of(const Study& study, const Study::Panel& panel, const std::ve
   };
   line("geometric mean", [&](std::size_t s) { return number(ratios.mean[s]); });
   if (panel.paper.empty()) return text;
-  const auto printed = [&](std::size_t s) {
-    const auto found = panel.paper.find(study.systems[s]);
-    return found == panel.paper.end() ? none : found->second;
-  };
+  const auto printed = [&](std::size_t s) { return panel.paper_of(study.systems[s]); };
   line("the paper's, of its own", [&](std::size_t s) { return number(printed(s)); });
   line("ours to the paper's", [&](std::size_t s) { return number(ratios.mean[s] / printed(s)); });
   return text;
@@ -93,6 +82,11 @@ std::string rows_of(const Study& study, const Study::Panel& panel, const std::ve
 
 std::string Study::Bar::name() const {
   return sizes.empty() ? workload : fmt::format("{} {}", workload, fmt::join(sizes, " "));
+}
+
+double Study::Panel::paper_of(const std::string& system) const {
+  const auto found = paper.find(system);
+  return found == paper.end() ? none : found->second;
 }
 
 Study parse_study(std::string_view text, const std::string& file) {
@@ -135,15 +129,19 @@ Study parse_study(std::string_view text, const std::string& file) {
 PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::vector<Sweep>& sweeps) {
   PanelRatios ratios;
   ratios.mean.assign(study.systems.size(), none);
-  for (const Sweep& one : sweeps) {
-    const Sweep sweep = with_figure(one, panel.figure);
+  for (Sweep sweep : sweeps) {
+    sweep.figure = panel.figure;
     std::vector<double> bar(study.systems.size(), none);
+    std::vector<Conclusion> conclusions(study.systems.size());
     for (std::size_t s = 0; s < bar.size(); ++s) {
       if (!sweep.base.right() || sweep.base.results[0].figures.count(panel.figure) == 0) continue;
       const double ratio = sweep.ratio(sweep.base, s);
-      if (std::isfinite(ratio)) bar[s] = ratio;
+      if (!std::isfinite(ratio)) continue;
+      bar[s] = ratio;
+      conclusions[s] = conclusion(sweep, s);
     }
     ratios.bars.push_back(std::move(bar));
+    ratios.conclusions.push_back(std::move(conclusions));
   }
   for (std::size_t s = 0; s < study.systems.size(); ++s) {
     double logarithms = 0;
@@ -195,14 +193,13 @@ nlohmann::ordered_json study_json(const Study& study, const std::vector<Sweep>& 
     nlohmann::ordered_json one{{"title", panel.title}, {"figure", panel.figure}, {"paper", panel.paper}};
     one["bars"] = nlohmann::ordered_json::array();
     for (std::size_t b = 0; b < sweeps.size(); ++b) {
-      const Sweep sweep = with_figure(sweeps[b], panel.figure);
       nlohmann::ordered_json bar{{"workload", study.bars[b].workload}, {"sizes", study.bars[b].sizes}};
       for (std::size_t s = 1; s < study.systems.size(); ++s) {
         const double ratio = ratios.bars[b][s];
         nlohmann::ordered_json value{{"ratio", nullptr}};
         if (!std::isnan(ratio)) {
+          const Conclusion& c = ratios.conclusions[b][s];
           value["ratio"] = ratio;
-          const Conclusion c = conclusion(sweep, s);
           value["least"] = c.least;
           value["most"] = c.most;
           value["points"] = c.points;
@@ -243,7 +240,6 @@ std::string study_plot(const Study& study, const std::vector<Sweep>& sweeps, con
     const PanelRatios ratios = ratios_of(study, panel, sweeps);
     text += fmt::format("$data{} << EOD\n", p);
     for (std::size_t b = 0; b < sweeps.size(); ++b) {
-      const Sweep sweep = with_figure(sweeps[b], panel.figure);
       text += quoted(study.bars[b].name());
       for (std::size_t s = 1; s < study.systems.size(); ++s) {
         const double ratio = ratios.bars[b][s];
@@ -251,7 +247,7 @@ std::string study_plot(const Study& study, const std::vector<Sweep>& sweeps, con
           text += " ? ? ?";
           continue;
         }
-        const Conclusion c = conclusion(sweep, s);
+        const Conclusion& c = ratios.conclusions[b][s];
         text += fmt::format(" {} {} {}", ratio, std::min(c.least, ratio), std::max(c.most, ratio));
       }
       text += "\n";
@@ -266,10 +262,7 @@ std::string study_plot(const Study& study, const std::vector<Sweep>& sweeps, con
     };
     line("geometric mean", [&](std::size_t s) { return ratios.mean[s]; });
     if (!panel.paper.empty()) {
-      line("the paper's mean", [&](std::size_t s) {
-        const auto found = panel.paper.find(study.systems[s]);
-        return found == panel.paper.end() ? none : found->second;
-      });
+      line("the paper's mean", [&](std::size_t s) { return panel.paper_of(study.systems[s]); });
     }
     text += fmt::format("EOD\nset title {} noenhanced\nplot", quoted(panel.title));
     for (std::size_t s = 1; s < study.systems.size(); ++s) {

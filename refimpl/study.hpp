@@ -18,6 +18,8 @@ struct Study {
     std::string title;
     std::string figure;                   // of `lockstep sim`
     std::map<std::string, double> paper;  // by system: the paper's mean, relative to the first
+    // Not a number where its text has none.
+    [[nodiscard]] double paper_of(const std::string& system) const;
   };
   struct Bar {
     std::string workload;
@@ -38,11 +40,13 @@ struct Study {
 // type.
 Study parse_study(std::string_view text, const std::string& file);
 
-// The ratios of a panel's bars, and their geometric mean: as the machine file stands. A bar without a ratio
-// (nothing was counted on the first system) is left out of the mean. One sweep a bar, in their order.
+// The ratios of a panel's bars with what can be said of each, and their geometric mean: as the machine file
+// stands. A bar without a ratio (nothing was counted on the first system) is left out of the mean. One sweep
+// a bar, in their order.
 struct PanelRatios {
-  std::vector<std::vector<double>> bars;  // [bar][system]; not a number: none
-  std::vector<double> mean;               // by system
+  std::vector<std::vector<double>> bars;             // [bar][system]; not a number: none
+  std::vector<std::vector<Conclusion>> conclusions;  // likewise
+  std::vector<double> mean;                          // by system
 };
 PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::vector<Sweep>& sweeps);
 

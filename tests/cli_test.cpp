@@ -94,6 +94,7 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
                                                     {"generate", "--help"},
                                                     {"conform", "--help"},
                                                     {"check", "--help"},
+                                                    {"compare", "--help"},
                                                     {"mutate", "--help"},
                                                     {"replay", "--help"},
                                                     {"explain", "--help"},
@@ -130,6 +131,7 @@ TEST_CASE("a mistyped command, option, system, test or fault ends with the neare
   CHECK_THAT(hint({"conform", "german"}), Catch::Contains("runs no programs"));
   CHECK_THAT(hint({"conform", "sc", "--resume", "no/such/folder"}), Catch::Contains("cannot be written"));
   CHECK_THAT(hint({"generate", "--up-to", "99"}), Catch::Contains("out of reach"));
+  CHECK_THAT(hint({"compare", "sc", "wriet-through"}), Catch::Contains("did you mean 'write-through'?"));
   CHECK_THAT(hint({"mutate", "write-throgh"}), Catch::Contains("did you mean 'write-through'?"));
   CHECK_THAT(hint({"mutate", "german", "--rule", "gives up it's copy"}),
              Catch::Contains("did you mean 'gives up its copy'?"));
@@ -764,6 +766,33 @@ TEST_CASE("conform reports, convicts, and resumes") {
   const Result faults = lockstep.run({"conform", "write-through", "--up-to", "3", "--faults"});
   CHECK(faults.status == 1);  // some need longer tests
   CHECK_THAT(faults.out, Catch::Contains("W+ke+R+fr.a0b1") && Catch::Contains("ALIVE"));
+}
+
+TEST_CASE("compare tells sides apart as they are named, and refuses what cannot be compared") {
+  const Command lockstep;
+  const Result faulty = lockstep.run({"compare", "write-through", "write-through+early-acknowledgement",
+                                      "--up-to", "3", "--no-check", "--trace", "t.json"});
+  CHECK(faulty.status == 1);
+  CHECK_THAT(faulty.out, Catch::Contains("   with write-through, fault early-acknowledgement\n") &&
+                             Catch::Contains("forbidden by hrf-indirect"));
+  CHECK(lockstep.run({"replay", "t.json"}).status == 0);
+  const Result sizes = lockstep.run({"compare", "german,node=2", "german+keep-copy,node=2", "--json"});
+  CHECK(sizes.status == 1);
+  CHECK(nlohmann::json::parse(sizes.out).at("sides").at(1) == "german, fault keep-copy, node=2");
+  CHECK(lockstep.run({"compare", "tso", "rmo", "--up-to", "4", "--tests", "mp-agent"}).status == 1);
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    return result.error;
+  };
+  CHECK_THAT(error({"compare", "write-through", "tso"}), Catch::Contains("lockstep conform write-through"));
+  CHECK_THAT(error({"compare", "sc", "sc+"}), Catch::Contains("lacks something behind a '+'"));
+  CHECK_THAT(error({"compare", "sc", "write-through+lost"}), Catch::Contains("no fault 'lost'"));
+  CHECK_THAT(error({"compare", "sc", "quick-release@HEAD"}), Catch::Contains("the script of a clone"));
+  CHECK_THAT(error({"compare", "sc", "write-through", "--tests", "mp-agnet"}),
+             Catch::Contains("did you mean 'mp-agent'?"));
+  CHECK_THAT(error({"compare", "tso", "rmo", "--race-free"}), Catch::Contains("for systems"));
 }
 
 TEST_CASE("progress says who ends, on lines that fit, and its lasso is replayed") {

@@ -30,9 +30,6 @@ constexpr std::size_t most_named = 20;  // tests of each kind that a report name
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-bool interrupted(const RunLimits& limits) {
-  return limits.interrupted != nullptr && limits.interrupted->load(std::memory_order_relaxed);
-}
 std::pair<int, int> size_of(const Blueprint& blueprint) {
   return {blueprint.edges, blueprint.extras};
 }
@@ -67,13 +64,6 @@ bool is_allowed(const Obligation& obligation, const Outcome& outcome) {
   return std::binary_search(obligation.allowed.begin(), obligation.allowed.end(), outcome);
 }
 
-RunLimits limits_of_one(const RunLimits& limits) {
-  RunLimits one = limits;
-  one.threads = 1;
-  one.memory = limits.memory / std::max(1U, limits.threads);
-  return one;
-}
-
 // What a run does that is not allowed, or nothing.
 std::optional<Notable> offence(const LitmusTest& test, std::size_t number, const SystemRun& run,
                                const Obligation& obligation) {
@@ -85,12 +75,16 @@ std::optional<Notable> offence(const LitmusTest& test, std::size_t number, const
   return std::nullopt;
 }
 
+std::function<bool(const Blueprint&)> owes_nothing_by(const ConsistencyModel& model) {
+  return [&model](const Blueprint& blueprint) { return model.owes_nothing(blueprint); };
+}
+
 // ---- one test --------------------------------------------------------------------------------------------
 
 class Runner {
  public:
   Runner(const Subject& system, const ConsistencyModel& model, const RunLimits& limits)
-      : system_(system), model_(model), limits_(limits_of_one(limits)) {}
+      : system_(system), model_(model), limits_(limits.of_one()) {}
 
   void run(const Blueprint& blueprint, std::size_t number, PartResult& result) const {
     const auto test = to_test(blueprint);
@@ -203,14 +197,15 @@ class Conformance {
     report_.system = options_.system.description();
     report_.model = model_.name();
     report_.generate = options_.generate;
-    auto candidates = find_candidates(options_.generate, model_, options_.limits, options_.on_progress);
+    auto candidates =
+        find_candidates(options_.generate, owes_nothing_by(model_), options_.limits, options_.on_progress);
     if (candidates) {
       report_.counts = candidates->counts;
       report_.candidates = candidates->tests.size();
       run_all(*candidates);
       explain(*candidates);
     }
-    report_.interrupted = interrupted(options_.limits);
+    report_.interrupted = options_.limits.are_interrupted();
     report_.seconds = seconds_since(start_);
     return std::move(report_);
   }
@@ -252,10 +247,10 @@ class Conformance {
       Slot& slot = slots[number];
       const auto start = Clock::now();
       for (std::size_t i = parts[number].begin; i < parts[number].end; ++i) {
-        if (interrupted(options_.limits)) return;
+        if (options_.limits.are_interrupted()) return;
         PartResult one;
         runner.run(candidates.tests[i], i, one);
-        if (interrupted(options_.limits)) return;  // it may have been stopped short
+        if (options_.limits.are_interrupted()) return;  // it may have been stopped short
         slot.result.tallies += one.tallies;
         slot.result.notable.insert(slot.result.notable.end(), one.notable.begin(), one.notable.end());
       }
@@ -301,7 +296,7 @@ class Conformance {
     if (first == report_.notable.end()) return;
     show(ConformProgress::Phase::explaining, candidates.tests.size());
     report_.culprit = to_test(candidates.tests[first->test]);
-    const RunLimits limits = limits_of_one(options_.limits);
+    const RunLimits limits = options_.limits.of_one();
     if (first->kind == Notable::Kind::failure) {
       report_.evidence = run_on_system(*report_.culprit, options_.system, limits).failure;
     } else {
@@ -326,7 +321,7 @@ class FaultHunt {
  public:
   FaultHunt(const ConformOptions& options, const ConsistencyModel& model,
             const std::vector<std::string>& only)
-      : options_(options), model_(model), limits_(limits_of_one(options.limits)) {
+      : options_(options), model_(model), limits_(options.limits.of_one()) {
     fault_mask(*options.system.system, only);  // refuses what is no fault
     for (const Fault& fault : options.system.system->faults) {
       if (!only.empty() && std::find(only.begin(), only.end(), fault.name) == only.end()) continue;
@@ -342,12 +337,13 @@ class FaultHunt {
     FaultKills kills;
     kills.system = options_.system.description();
     kills.model = model_.name();
-    const auto candidates = find_candidates(options_.generate, model_, options_.limits, options_.on_progress);
+    const auto candidates =
+        find_candidates(options_.generate, owes_nothing_by(model_), options_.limits, options_.on_progress);
     if (candidates) {
       kills.candidates = candidates->tests.size();
       run_all(candidates->tests);
     }
-    kills.interrupted = interrupted(options_.limits);
+    kills.interrupted = options_.limits.are_interrupted();
     for (Hunted& hunted : hunted_) {
       hunted.kill.ended = hunted.kill.test || !kills.interrupted;
       hunted.kill.tests = hunted.kill.test ? *hunted.kill.test + 1 : hunted.kill.tests;
@@ -374,7 +370,7 @@ class FaultHunt {
     std::atomic<std::size_t> done{0};
     const auto work = [&](std::size_t number) {
       for (std::size_t i = parts[number].begin; i < parts[number].end; ++i) {
-        if (interrupted(options_.limits)) return;
+        if (options_.limits.are_interrupted()) return;
         run_one(tests[i], i);
         ++done;
       }
@@ -465,7 +461,8 @@ Tallies ConformReport::all_tallies() const {
   return all;
 }
 
-std::optional<Candidates> find_candidates(const GenerateOptions& options, const ConsistencyModel& model,
+std::optional<Candidates> find_candidates(const GenerateOptions& options,
+                                          const std::function<bool(const Blueprint&)>& owes_nothing,
                                           const RunLimits& limits, const OnConformProgress& on_progress) {
   const auto start = Clock::now();
   const Generator generator(options);
@@ -479,11 +476,11 @@ std::optional<Candidates> find_candidates(const GenerateOptions& options, const 
   run_jobs(
       families.size(), limits.threads,
       [&](std::size_t i) {
-        if (interrupted(limits)) return;
+        if (limits.are_interrupted()) return;
         Found& mine = found[i];
         mine.counts.duplicates = generator.enumerate(families[i], [&](const Blueprint& blueprint) {
           ++mine.counts.generated;
-          if (model.owes_nothing(blueprint)) {
+          if (owes_nothing(blueprint)) {
             ++mine.counts.racy;
           } else {
             mine.tests.push_back(blueprint);
@@ -495,7 +492,7 @@ std::optional<Candidates> find_candidates(const GenerateOptions& options, const 
         if (on_progress)
           on_progress({ConformProgress::Phase::generating, done, families.size(), 0, seconds_since(start)});
       });
-  if (interrupted(limits)) return std::nullopt;
+  if (limits.are_interrupted()) return std::nullopt;
   Candidates candidates;
   candidates.identity = generator.identity();
   for (std::size_t i = 0; i < families.size(); ++i) {

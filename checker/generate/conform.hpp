@@ -43,8 +43,9 @@ struct ConformProgress {
 };
 using OnConformProgress = std::function<void(const ConformProgress&)>;
 
-// Nothing where it was interrupted.
-std::optional<Candidates> find_candidates(const GenerateOptions& options, const ConsistencyModel& model,
+// Those of which a glance says that nothing is owed are put aside. Nothing where it was interrupted.
+std::optional<Candidates> find_candidates(const GenerateOptions& options,
+                                          const std::function<bool(const Blueprint&)>& owes_nothing,
                                           const RunLimits& limits, const OnConformProgress& on_progress);
 
 // ---- running them -----------------------------------------------------------------------------------------

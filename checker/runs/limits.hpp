@@ -1,6 +1,7 @@
 // What bounds a run, and how one ends: with an answer, at a limit, or not made at all.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -37,6 +38,11 @@ struct RunLimits {
   std::size_t memory = 0;             // bytes; 0: none
   std::chrono::milliseconds time{0};  // 0: none
   const std::atomic<bool>* interrupted = nullptr;
+  // Of one of several runs at a time: a thread, and its share of the memory.
+  [[nodiscard]] RunLimits of_one() const { return {1, memory / std::max(1U, threads), time, interrupted}; }
+  [[nodiscard]] bool are_interrupted() const {
+    return interrupted != nullptr && interrupted->load(std::memory_order_relaxed);
+  }
 };
 
 // What an exception that ended a run means: a status and a message. Rethrows what is none of ours.

@@ -12,6 +12,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
 #include "checker/systems/scheduled_registry.hpp"
+#include "checker/systems/trees.hpp"
 
 namespace lockstep {
 
@@ -66,9 +67,11 @@ std::unique_ptr<LaunchesModel> Subject::build_with_launches() const {
 }
 
 recorded::WholeDescription Subject::describe() const {
-  if (launches == nullptr) return system->describe_whole(program, options);
-  refuse_launches_on(*system);
-  return system->describe_launched(launches, options);
+  if (launches != nullptr) refuse_launches_on(*system);
+  recorded::WholeDescription whole = launches == nullptr ? system->describe_whole(program, options)
+                                                         : system->describe_launched(launches, options);
+  refuse_unlawful(system->name, whole);
+  return whole;
 }
 
 Subject subject_named(std::string_view name) {

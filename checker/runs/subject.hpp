@@ -36,7 +36,7 @@ struct Subject {
   [[nodiscard]] std::unique_ptr<ProgramModel> build_with_program() const;
   // The same for a system whose client launches kernels.
   [[nodiscard]] std::unique_ptr<LaunchesModel> build_with_launches() const;
-  // All that explores it has to know. Throws as build() does.
+  // All that explores it has to know. Throws as build() does, and where a rule breaks a law of protocol code.
   [[nodiscard]] recorded::WholeDescription describe() const;
 };
 

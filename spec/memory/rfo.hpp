@@ -8,9 +8,8 @@
 // 30(2), 2010. What it leaves open is ours, after Nagarajan, Sorin, Hill, Wood, "A Primer on Memory
 // Consistency and Cache Coherence", 2nd ed. 2020, chapter 8:
 //  - Caches are the L1 of each CU and the CPUs' cluster, which as in home.hpp is one cache; with them CPUs
-//  and
-//    GPU are one domain. With several GPUs all their L1s are. The L2 stands with the directory and answers
-//    for memory, which the memory-side L3 is one with.
+//    and GPU are one domain. With several GPUs all their L1s are. The L2 stands with the directory and
+//    answers for memory, which the memory-side L3 is one with.
 //  - The directory works on one request of a block at a time, and on the next when the requester says that it
 //    is done (8.6's blocking directory, as in AMD's). So a cache waits for one message of the directory at a
 //    time, and networks need no order: none is assumed. Of a block, a cache and the directory have one
@@ -214,9 +213,9 @@ struct Protocol : MemorySystem<K, faults> {
                this->same(line(s, c, b).data, this->behind(s, b));
       });
     });
-    v.invariant("a clean block of L2 is memory's, unless it is owned", [=, this](const State& s) {
+    v.invariant("a clean block of L2 is memory's", [=, this](const State& s) {
       return k.forall(blocks, [&](Block b) {
-        return !s.l2(b).present || s.l2(b).dirty || owned(s, b) || same(s.l2(b).data, s.home.memory(b));
+        return !s.l2(b).present || s.l2(b).dirty || same(s.l2(b).data, s.home.memory(b));
       });
     });
     v.invariant("the directory knows of every copy", [=, this](const State& s) {
@@ -225,14 +224,13 @@ struct Protocol : MemorySystem<K, faults> {
                (this->is(s.entry(b).owner, c) && this->owned(s, b)) || this->sharer(s, c, b);
       });
     });
-    v.invariant("L2 has what the directory knows of", [=, this](const State& s) {
+    v.invariant("what L2 has is known to the directory", [=, this](const State& s) {
       return k.forall(
           blocks, [&](Block b) { return !s.l2(b).present || s.entry(b).state != Known::I || !idle(s, b); });
     });
   }
 
-  // ---- caches: the same of a CU's, and of the CPUs'
-  // --------------------------------------------------------
+  // ---- caches: the same of a CU's, and of the CPUs' -------------------------------------------------------
 
   static Cache named(Cu c) { return {Bool(false), c}; }
   static Cache named(Cluster) { return {Bool(true), Cu{}}; }
@@ -291,11 +289,6 @@ struct Protocol : MemorySystem<K, faults> {
     for_each_present(k, slice(s.cpu_sharer, clusters, b),
                      [&](Cluster c) { k.when(s.cpu_sharer(c, b), [&] { f(c); }); });
   }
-  template <class F>
-  void for_each_in_touch(const State& s, Block b, F&& f) const {
-    for_each_present(k, slice(s.messages, cus, b), f);
-    for_each_present(k, slice(s.cpu_messages, clusters, b), f);
-  }
   [[nodiscard]] Bool shared(const State& s, Block b) const {
     return exists_present(k, slice(s.sharer, cus, b), [&](Cu c) { return s.sharer(c, b); }) ||
            exists_present(k, slice(s.cpu_sharer, clusters, b), [&](Cluster c) { return s.cpu_sharer(c, b); });
@@ -353,8 +346,7 @@ struct Protocol : MemorySystem<K, faults> {
   }
 
  private:
-  // ---- rules of a cache
-  // ------------------------------------------------------------------------------------
+  // ---- rules of a cache -----------------------------------------------------------------------------------
 
   struct OfCus {
     const Protocol& system;
@@ -553,6 +545,17 @@ struct Protocol : MemorySystem<K, faults> {
     });
   }
 
+  // Those of the block that `which` says are heard.
+  template <class Which>
+  void take_acknowledgements(State& s, Block b, const Which& which) const {
+    const auto take = [&](auto c) {
+      auto& acknowledgement = messages(s, c, b).acknowledgement;
+      k.when(which(acknowledgement), [&] { acknowledgement = Acknowledgement::none; });
+    };
+    for_each_present(k, slice(s.messages, cus, b), take);
+    for_each_present(k, slice(s.cpu_messages, clusters, b), take);
+  }
+
   // The request is answered, and with it what the thread asks for, lest the block be gone before it is.
   template <class C>
   void end(State& s, C c, ThreadIx t, const Enum<Step>& step) const {
@@ -560,10 +563,7 @@ struct Protocol : MemorySystem<K, faults> {
     miss(s, c, b) = Miss{};
     messages(s, c, b).reply = Reply::none;
     messages(s, c, b).data = Data{};
-    for_each_in_touch(s, b, [&](auto d) {
-      k.when(messages(s, d, b).acknowledgement == Acknowledgement::sent,
-             [&] { messages(s, d, b).acknowledgement = Acknowledgement::none; });
-    });
+    take_acknowledgements(s, b, [](const auto& a) { return a == Acknowledgement::sent; });
     k.when(s.mshr(b).step == Step::waits && s.mshr(b).transaction != Transaction::recall &&
                is(s.mshr(b).requester, c),
            [&] { s.mshr(b).step = step; });
@@ -637,8 +637,7 @@ struct Protocol : MemorySystem<K, faults> {
            });
   }
 
-  // ---- rules of the directory, and of L2
-  // -------------------------------------------------------------------
+  // ---- rules of the directory, and of L2 ------------------------------------------------------------------
 
   void begin(State& s, Block b, Transaction transaction, const Cache& requester) const {
     s.mshr(b).transaction = transaction;
@@ -846,11 +845,7 @@ struct Protocol : MemorySystem<K, faults> {
               m.data = Data{};
             });
           });
-          for_each_in_touch(s, b, [&](auto c) {
-            auto& m = messages(s, c, b);
-            k.when(m.acknowledgement != Acknowledgement::none,
-                   [&] { m.acknowledgement = Acknowledgement::none; });
-          });
+          take_acknowledgements(s, b, [](const auto& a) { return a != Acknowledgement::none; });
           s.mshr(b) = Mshr{};
         });
     r.rule(

@@ -26,6 +26,17 @@ stand_in() {
 }
 
 mkdir "$work/stand-ins"
+# Knows the commit `then`, which has spec/memory/mine.hpp and nothing else.
+stand_in git <<'END'
+case "$3" in
+  rev-parse) [[ $4 == --git-dir || ${*: -1} == "then^{commit}" ]] && echo 1234567890 ;;
+  cat-file) [[ $5 == 1234567890:spec/memory/mine.hpp ]] ;;
+  show)
+    printf '%s\n' 'namespace lockstep::mine {' 'using mine::State;' \
+      'struct Info { static constexpr std::string_view name = "mine"; };' '}  // namespace lockstep::mine'
+    ;;
+esac
+END
 stand_in id <<'END'
 echo "$user_id"
 END
@@ -392,6 +403,43 @@ check "$status" -eq 2
 check -z "$did"
 run --with
 says "--with needs a header"
+check "$status" -eq 2
+
+claim "a system as it was is a header outside the tree, with a name and a namespace of its own"
+mkdir -p "$tree/spec/memory"
+echo 'static constexpr std::string_view name = "mine";' >"$tree/spec/memory/mine.hpp"
+run compare mine@then/variant mine --on sc,mine@then
+version=$tree/build/versions/mine-1234567890/mine_at_1234567890.hpp
+called "cmake with $version"
+called_not "$version;"
+check "$out" = "ran: compare mine@1234567890/variant mine --on sc,mine@1234567890"
+check "$(<"$version")" = 'namespace lockstep::mine_at_1234567890 {
+using mine_at_1234567890::State;
+struct Info { static constexpr std::string_view name = "mine@1234567890"; };
+}  // namespace lockstep::mine_at_1234567890'
+run litmus you@home --on mine@then
+check "$out" = "ran: litmus you@home --on mine@1234567890"
+
+claim "a version that git does not have is told so before anything is built"
+mkdir -p "$tree/spec/memory"
+echo 'static constexpr std::string_view name = "mine";' >"$tree/spec/memory/mine.hpp"
+echo 'static constexpr std::string_view name = "new";' >"$tree/spec/memory/new.hpp"
+run check mine@thne
+says "git knows no commit \`thne\`"
+check "$status" -eq 2
+check -z "$did"
+run check new@then
+says "spec/memory/new.hpp is not in that commit"
+check "$status" -eq 2
+
+claim "what is watched is a header of the tree that has a system"
+mkdir -p "$tree/spec/memory"
+echo 'static constexpr std::string_view name = "mine";' >"$author/mine.hpp"
+run watch
+says "usage: ./lockstep watch HEADER"
+check "$status" -eq 2
+run watch "$author/mine.hpp"
+says "has no system of this tree"
 check "$status" -eq 2
 
 claim "tests and benchmarks have no system more"

@@ -1,0 +1,246 @@
+// `lockstep compare`: what does a change do?
+#include "checker/compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "cli/command.hpp"
+#include "cli/common.hpp"
+
+namespace lockstep::cli {
+
+namespace {
+
+using compare::Both;
+using compare::CompareOptions;
+using compare::CompareProgress;
+
+struct Options {
+  Both<std::string> sides;
+  std::vector<std::string> tests;
+  std::string model = "hrf-indirect";
+  generate::GenerateOptions generate;
+  std::string trace_file;
+  bool race_free = false;
+  bool no_check = false;
+  bool json = false;
+  LimitOptions limits;
+};
+
+// ---- sides
+// -------------------------------------------------------------------------------------------------
+
+// "quick-release/split-fifo+no-broadcast,s-fifo1-entries=2" in its parts.
+struct Named {
+  std::string system;  // with its variant
+  SharedOptions options;
+};
+
+Named parts_of(const std::string& side) {
+  Named named;
+  std::size_t at = std::min(side.find_first_of("+,"), side.size());
+  named.system = side.substr(0, at);
+  while (at < side.size()) {
+    const char mark = side[at];
+    const std::size_t end = std::min(side.find_first_of("+,", at + 1), side.size());
+    const std::string part = side.substr(at + 1, end - at - 1);
+    if (part.empty())
+      throw BadInput(fmt::format("'{}' lacks something behind a '{}'", side, mark),
+                     "say SYSTEM/VARIANT+FAULT,SIZE=N");
+    if (mark == '+') {
+      named.options.faults.push_back(part);
+    } else {
+      named.options.sizes.insert(parse_size(part));
+    }
+    at = end;
+  }
+  return named;
+}
+
+bool names_model(const std::string& side) {
+  const std::vector<std::string> names = cat::model_names();
+  return side.ends_with(".cat") || std::find(names.begin(), names.end(), side) != names.end();
+}
+bool names_system(const std::string& side) {
+  const std::string name = side.substr(0, side.find_first_of("/+,"));
+  return std::any_of(systems().begin(), systems().end(), [&](const auto& one) { return one.name == name; });
+}
+
+Subject subject_of(const std::string& side) {
+  const Named named = parts_of(side);
+  Subject subject = subject_named(named.system);
+  apply_shared(named.options, std::span(&subject, 1));
+  return subject;
+}
+
+// Whether both are models; throws BadInput where they are nothing of one kind.
+bool are_models(const Both<std::string>& sides) {
+  for (const std::string& side : sides) {
+    if (names_model(side) || names_system(side)) continue;
+    if (side.find('@') != std::string::npos)
+      throw BadInput(fmt::format("there is no version '{}' here", side),
+                     "the script of a clone builds versions: ./lockstep compare SYSTEM@COMMIT SYSTEM");
+    std::vector<std::string> names = cat::model_names();
+    for (const SystemEntry& entry : systems()) names.emplace_back(entry.name);
+    std::sort(names.begin(), names.end());
+    throw BadInput(fmt::format("'{}' is neither a system nor a model", side),
+                   suggestion(side.substr(0, side.find_first_of("/+,")), names));
+  }
+  const bool systems = names_system(sides[0]) && names_system(sides[1]);
+  const bool models = names_model(sides[0]) && names_model(sides[1]);
+  if (!systems && !models) {
+    const std::size_t system = names_system(sides[0]) ? 0 : 1;
+    throw BadInput(fmt::format("{} is a system, and {} a model", sides[system], sides[1 - system]),
+                   fmt::format("`lockstep conform {} --model {}` holds one against the other", sides[system],
+                               sides[1 - system]));
+  }
+  return models;
+}
+
+// ---- tests
+// -------------------------------------------------------------------------------------------------
+
+SuiteFiles tests_of(const Options& options) {
+  const std::string home = litmus_home();
+  if (!options.tests.empty()) {
+    SuiteFiles named = read_tests(options.tests, home);
+    for (const std::string& error : named.errors) print_error(error);
+    if (!named.errors.empty()) throw BadInput("not all tests could be read", "mend those, or name others");
+    return named;
+  }
+  SuiteFiles files = read_tests(std::vector{home}, home);
+  for (LitmusTests* tests : {&files.tests, &files.launches})
+    std::erase_if(*tests, [](const auto& test) { return !has_tag(*test, "quick"); });
+  return files;
+}
+
+SuiteFiles clients() {
+  const std::string folder = (std::filesystem::path(litmus_home()) / "clients").string();
+  return read_tests(std::vector{folder}, "", Clients::include);
+}
+
+// Those that the system takes. Of the tests that come with Lockstep some are of the other kind.
+LitmusTests taken_by(const SystemEntry& system, SuiteFiles files) {
+  return system.runs_programs ? std::move(files.tests) : std::move(files.launches);
+}
+
+std::string progress_text(const CompareProgress& now) {
+  using compare::Phase;
+  switch (now.phase) {
+    case Phase::generating:
+      return fmt::format("generating, {} of {} families, {:.0f} s", now.done, now.all, now.seconds);
+    case Phase::running: {
+      const double each = now.seconds / static_cast<double>(std::max<std::size_t>(1, now.done));
+      return fmt::format("{} of {} tests, {} differ, {:.0f} s, {:.0f} s to go", now.done, now.all,
+                         now.differing, now.seconds, each * static_cast<double>(now.all - now.done));
+    }
+    case Phase::checking:
+      return fmt::format("invariants, {} of {} runs, {:.0f} s", now.done, now.all, now.seconds);
+    case Phase::explaining:
+      return "looking for a shortest execution";
+  }
+  return {};
+}
+
+int run(const Options& options) {
+  const bool models = are_models(options.sides);
+  CompareOptions compare;
+  compare.generate = options.generate;
+  compare.model = model_named(options.model);
+  compare.race_free = options.race_free;
+  compare.limits = options.limits.limits();
+  if (options.limits.seconds == 0) compare.limits.time = std::chrono::seconds(10);
+  ProgressLine progress;
+  compare.on_progress = [&](const CompareProgress& now) { progress.show(progress_text(now)); };
+
+  compare::CompareReport report;
+  std::string rests_on;
+  if (models) {
+    if (options.race_free)
+      throw BadInput("--race-free is for systems", "a model says itself what it leaves undefined");
+    SuiteFiles files = tests_of(options);
+    compare.tests = std::move(files.tests);
+    Both<std::shared_ptr<const AxiomaticModel>> both;
+    for (const std::size_t side : {0U, 1U}) {
+      both[side] = std::make_shared<const AxiomaticModel>(options.sides[side]);
+      fmt::print(stderr, "{}", both[side]->warnings());
+      refuse_vacuous(*both[side]);
+    }
+    report = compare_models(both, compare);
+  } else {
+    const Both<Subject> both{subject_of(options.sides[0]), subject_of(options.sides[1])};
+    const SystemEntry& system = *both[0].system;
+    if (system.runs_programs || system.build_launched != nullptr) {
+      SuiteFiles files = tests_of(options);
+      if (!options.tests.empty()) {
+        compare.tests = tests_for(system, std::move(files));
+      } else {
+        compare.tests = taken_by(system, std::move(files));
+      }
+      compare.clients = taken_by(system, clients());
+    }
+    compare.invariants = !options.no_check;
+    if (!system.runs_programs) compare.generate = {0, false};
+    rests_on = rests_on_text(both);
+    report = compare_systems(both, compare);
+  }
+  progress.erase();
+  print_now(options.json ? compare_json(report).dump(1) + "\n" : compare_text(report) + rests_on);
+  if (!options.trace_file.empty() && report.outcomes.evidence && report.outcomes.evidence->trace) {
+    write_trace(*report.outcomes.evidence->trace, options.trace_file);
+    if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));
+  }
+  return exit_status(report);
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& lockstep) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = lockstep.add_subcommand("compare", "What tells two systems apart, or two models?");
+  constexpr const char* what =
+      "SYSTEM/VARIANT+FAULT,SIZE=N, where all but the system may be left out; SYSTEM@COMMIT, as the header "
+      "was "
+      "then; or a model";
+  app->add_option("A", options->sides[0], what)->required();
+  app->add_option("B", options->sides[1], "The other")->required();
+  add_list(*app, "--tests", options->tests,
+           "Tests besides the generated: files, folders or names (default: those tagged `quick`)")
+      ->type_name("T,T");
+  app->add_option("--up-to", options->generate.up_to,
+                  "Generated tests: edges of a cycle, with its extras; 0: none")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_flag("--straight", options->generate.straight,
+                "Also the programs of 2 threads with 2 operations each");
+  app->add_option("--model", options->model,
+                  "Under which a difference matters: a program that races is owed nothing")
+      ->type_name("M")
+      ->capture_default_str();
+  app->add_flag("--race-free", options->race_free, "Only tests without a race under that model");
+  app->add_flag("--no-check", options->no_check, "Leave out the invariants, under programs that never end");
+  options->limits.add_to(*app, "each run; without it 10 s");
+  app->add_option("--trace", options->trace_file, "Write the execution that one side alone has to a file")
+      ->type_name("FILE");
+  app->add_flag("--json", options->json, "Print JSON, schema lockstep.compare/1");
+  app->footer(
+      "Examples:\n"
+      "  lockstep compare quick-release quick-release/split-fifo\n"
+      "  lockstep compare write-through write-through+early-acknowledgement --race-free\n"
+      "  lockstep compare quick-release@HEAD quick-release          what you have changed\n"
+      "  lockstep compare quick-release quick-release,s-fifo1-entries=1 --up-to 5\n"
+      "  lockstep compare tso rmo\n"
+      "  lockstep compare rc11 mine.cat --tests mytests/ --up-to 5\n"
+      "\n"
+      "docs/comparison.md says what is compared. Exit status: 0 no difference was found, 1 they\n"
+      "differ, 2 bad input, 3 a limit was reached, 130 interrupted.");
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace lockstep::cli
