@@ -76,6 +76,17 @@ SharedOptions SystemChoice::shared() const {
   return shared;
 }
 
+std::vector<CLI::Option*> add_generated(CLI::App& app, generate::GenerateOptions& options) {
+  return {
+      app.add_option("--up-to", options.up_to, "Generated tests: edges of a cycle, with its extras; 0: none")
+          ->type_name("N")
+          ->capture_default_str(),
+      app.add_flag("--straight", options.straight, "Also the programs of 2 threads with 2 operations each"),
+      app.add_flag(
+          "--warm", options.warm,
+          "Also each cycle with a load ahead, whose block is then in some cache; its size is not counted")};
+}
+
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what) {
   return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/generate/generate.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/races/races.hpp"
 #include "checker/runs/limits.hpp"
@@ -38,6 +39,9 @@ struct SystemChoice {
   void add_to(CLI::App& app);
   [[nodiscard]] SharedOptions shared() const;
 };
+
+// --up-to, --straight, --warm: which tests are generated.
+std::vector<CLI::Option*> add_generated(CLI::App& app, generate::GenerateOptions& options);
 
 // An option that may be given many times, each time with one value or several between commas.
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,

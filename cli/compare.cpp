@@ -213,12 +213,7 @@ Command add_compare(CLI::App& lockstep) {
   add_list(*app, "--tests", options->tests,
            "Tests besides the generated: files, folders or names (default: those tagged `quick`)")
       ->type_name("T,T");
-  app->add_option("--up-to", options->generate.up_to,
-                  "Generated tests: edges of a cycle, with its extras; 0: none")
-      ->type_name("N")
-      ->capture_default_str();
-  app->add_flag("--straight", options->generate.straight,
-                "Also the programs of 2 threads with 2 operations each");
+  add_generated(*app, options->generate);
   app->add_option("--model", options->model,
                   "Under which a difference matters: a program that races is owed nothing")
       ->type_name("M")

@@ -93,6 +93,22 @@ Words listed_in(const std::string& type) {
   return names;
 }
 
+// Of a comparison: systems with their faults, and models.
+Words sides(std::string_view begun) {
+  const std::size_t plus = begun.rfind('+');
+  if (plus == std::string_view::npos) {
+    Words names = systems_and_variants(begun);
+    append(names, models());
+    return names;
+  }
+  Words names;
+  if (const SystemEntry* const system = system_of(begun.substr(0, begun.find('+')))) {
+    for (const Fault& fault : system->faults)
+      names.push_back(std::string(begun.substr(0, plus + 1)) + std::string(fault.name));
+  }
+  return names;
+}
+
 // What may stand for an option or a positional argument, by its name.
 Words values(const CLI::Option& option, const Words& words, std::string_view begun) {
   const std::string name = option.get_positional() ? option.get_name(true) : option.get_lnames().front();
@@ -107,8 +123,9 @@ Words values(const CLI::Option& option, const Words& words, std::string_view beg
     for (std::string& size : sizes) size += '=';
     return sizes;
   }
-  if (is({"model", "against"})) return models();
-  if (is({"TESTS", "program"})) return tests();
+  if (is({"A", "B"})) return sides(begun);
+  if (is({"model", "models", "against"})) return models();
+  if (is({"TESTS", "tests", "program"})) return tests();
   if (is({"PROGRAMS"})) {
     Words programs = names_of(sync_programs());
     append(programs, tests());

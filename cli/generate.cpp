@@ -90,6 +90,7 @@ json counts_json(const std::map<std::pair<int, int>, Count>& counts, const Optio
   return {{"schema", "lockstep.generate/1"},
           {"up_to", options.generate.up_to},
           {"straight", options.generate.straight},
+          {"warm", options.generate.warm},
           {"sizes", std::move(sizes)}};
 }
 
@@ -197,11 +198,7 @@ int run(const Options& options) {
 Command add_generate(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("generate", "Enumerate litmus tests");
-  auto* up_to =
-      app->add_option("--up-to", options->generate.up_to, "Edges of a cycle, with its extras; 0: no cycles");
-  up_to->type_name("N")->capture_default_str();
-  auto* straight = app->add_flag("--straight", options->generate.straight,
-                                 "Also the programs of 2 threads with 2 operations each");
+  std::vector<CLI::Option*> others = add_generated(*app, options->generate);
   auto* model =
       app->add_option("--model", options->model, "Leave out what races under this data-race-free model");
   model->type_name("M");
@@ -213,7 +210,8 @@ Command add_generate(CLI::App& lockstep) {
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.generate/1");
   auto* progress = app->add_flag("--progress", options->progress,
                                  "Instead programs whose question is termination, under each progress model");
-  for (CLI::Option* other : {up_to, straight, model, list, count}) progress->excludes(other);
+  others.insert(others.end(), {model, list, count});
+  for (CLI::Option* other : others) progress->excludes(other);
   const auto of_progress = [&](CLI::Option* option) { option->needs(progress)->type_name("N"); };
   of_progress(app->add_option("--threads", options->threads, "Of a program: 2 or 3 (default: both)")
                   ->check(CLI::IsMember({2, 3}).description("")));

@@ -572,9 +572,20 @@ TEST_CASE("shells are told what a word may become") {
   CHECK(words({"litmus", "--no-reduce", ""}) == "at-once\ndead\nmoves\nstubborn\n");
   CHECK(words({"litmus", "--summ"}) == "--summary-only\n");
   CHECK(words({"replay", ""}).empty());
+  CHECK(words({"compare", "sc", "write-through/no"}) == "write-through/no-l1\n");
+  CHECK(words({"compare", "write-through", "write-through+early"}) ==
+        "write-through+early-acknowledgement\n");
+  CHECK(words({"compare", "ts"}) == "tso\n");
   // Commands of another executable are asked there.
   CHECK(words({"prove", "german", "--any"}) == "--any-size\n");
   CHECK(words({"mutate", "german", "--by", "l"}) == "lemmas\n");
+}
+
+TEST_CASE("the document on commands has them all") {
+  const Command lockstep;
+  const std::string document = read(std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "docs" / "commands.md");
+  std::istringstream names(lockstep.run({"complete", ""}).out);
+  for (std::string name; std::getline(names, name);) CHECK_THAT(document, Catch::Contains("| `" + name));
 }
 
 TEST_CASE("what shells read to complete is printed, and other shells are told so") {

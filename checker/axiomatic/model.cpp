@@ -319,6 +319,13 @@ AxiomaticModel::AxiomaticModel(std::string name, std::string text,
   plan_ = plan_for_all(source_);
 }
 
+bool AxiomaticModel::orders_kernels() const {
+  if (!plan_) return true;
+  return std::any_of(plan_->nodes.begin(), plan_->nodes.end(), [](const cat::Node& node) {
+    return node.op == cat::Op::base && node.base == cat::Base::kernel;
+  });
+}
+
 std::string AxiomaticModel::warnings() const {
   std::string text;
   if (!plan_) return text;

@@ -31,6 +31,9 @@ class AxiomaticModel {
   [[nodiscard]] std::string warnings() const;
   // Nothing where the model must be compiled for each execution's events.
   [[nodiscard]] const std::optional<cat::Plan>& plan() const { return plan_; }
+  // Whether it speaks of the sequence of kernels: of one that does not, outcomes of a program with several
+  // kernels say nothing. One that is compiled for each execution is taken to do so.
+  [[nodiscard]] bool orders_kernels() const;
 
  private:
   std::string name_;

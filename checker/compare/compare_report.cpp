@@ -23,12 +23,8 @@ std::string tests_text(const CompareReport& report) {
   const auto add = [&](std::size_t count, std::string_view what) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
   };
-  const auto& generate = report.generate;
-  const std::string generated = fmt::format(
-      "generated ({}{}{})", generate.up_to > 0 ? fmt::format("cycles up to {}", generate.up_to) : "",
-      generate.up_to > 0 && generate.straight ? ", " : "", generate.straight ? "straight 2x2 programs" : "");
   add(o.shipped, "by name");
-  add(o.generated, generated);
+  add(o.generated, fmt::format("generated ({})", generate::tests_text(report.generate)));
   return text.empty() ? "none" : text;
 }
 
@@ -247,6 +243,7 @@ json outcomes_json(const CompareReport& report) {
            {"generated", o.generated},
            {"up_to", report.generate.up_to},
            {"straight", report.generate.straight},
+           {"warm", report.generate.warm},
            {"compared", o.compared},
            {"same", o.same},
            {"same_by_other_executions", o.other_executions},

@@ -19,13 +19,6 @@ std::string grouped(std::size_t n) {
   return digits;
 }
 
-std::string tests_text(const GenerateOptions& options) {
-  std::string text;
-  if (options.up_to > 0) text = fmt::format("cycles up to {}", options.up_to);
-  if (options.straight) text += text.empty() ? "straight 2x2 programs" : ", straight 2x2 programs";
-  return text;
-}
-
 std::string size_text(const std::pair<int, int>& size) {
   if (size.first == 0) return "straight 2x2";
   return size.second == 0 ? fmt::format("{} edges", size.first)
@@ -145,6 +138,7 @@ json conform_json(const ConformReport& report) {
            {"model", report.model},
            {"up_to", report.generate.up_to},
            {"straight", report.generate.straight},
+           {"warm", report.generate.warm},
            {"sizes", std::move(sizes)},
            {"all", counts_json(report.all_counts(), report.all_tallies())},
            {"candidates", report.candidates},

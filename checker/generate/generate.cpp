@@ -330,7 +330,7 @@ bool turns_to_less(const Blueprint& blueprint, std::span<const int> symmetries) 
 class Decorator {
  public:
   Decorator(const Ring& ring, const Family& family, const std::function<void(const Blueprint&)>& take)
-      : symmetries_(ring.symmetries), blueprint_(ring.frame), take_(take) {
+      : symmetries_(ring.symmetries), only_warm_(family.only_warm), blueprint_(ring.frame), take_(take) {
     blueprint_.extras = static_cast<std::int8_t>(family.extras);
     for (std::size_t t = 0; t < family.seats.size(); ++t) blueprint_.thread.at(t).seat = family.seats[t];
     for (int t = 0; t < blueprint_.threads; ++t) {
@@ -343,7 +343,7 @@ class Decorator {
   std::size_t run() {
     blueprint_.one_block = false;
     thread(0, blueprint_.extras);
-    if (blueprint_.locations > 1 && blueprint_.extras > 0) {
+    if (blueprint_.locations > 1 && blueprint_.extras > 0 && !only_warm_) {
       blueprint_.one_block = true;
       thread(0, blueprint_.extras - 1);
     }
@@ -364,7 +364,7 @@ class Decorator {
     if (i == at(t).count) return link(t, left);
     Access& access = at(t).accesses.at(static_cast<std::size_t>(i));
     for (const AccessChoice& choice : accesses_[static_cast<std::size_t>(t)]) {
-      if (choice.cost > left) break;
+      if (choice.cost > (only_warm_ ? 0 : left)) break;
       access.flavour = choice.flavour;
       access.scope = choice.scope;
       this->access(t, i + 1, left - choice.cost);
@@ -373,7 +373,7 @@ class Decorator {
   void link(int t, int left) {
     PlannedThread& thread = at(t);
     for (const LinkChoice& choice : links_[static_cast<std::size_t>(t)]) {
-      if (choice.cost > left) break;
+      if (choice.cost > (only_warm_ ? 0 : left)) break;
       thread.link = {choice.dependency,
                      choice.dependency == Dependency::none ? std::int8_t{0} : thread.accesses[0].value,
                      choice.fenced, choice.fence};
@@ -408,6 +408,7 @@ class Decorator {
   }
 
   std::span<const int> symmetries_;
+  bool only_warm_;
   Blueprint blueprint_;
   const std::function<void(const Blueprint&)>& take_;
   std::vector<std::vector<AccessChoice>> accesses_;  // by thread, in order of cost
@@ -577,6 +578,7 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
       }
     }
   }
+  if (options.warm) add_warm();
   if (options.straight) add_straight();
   // What takes longest comes last: exploring one more thread costs more than anything else.
   const auto place = [](const Family& family) {
@@ -588,12 +590,23 @@ Generator::Generator(const GenerateOptions& options) : options_(options) {
                    [&](const Family& a, const Family& b) { return place(a) < place(b); });
 }
 
+void Generator::add_warm() {
+  std::vector<Family> warm;
+  for (const Family& family : families_) {
+    if (family.extras != 0 || family.edges + edges_of_an_extra <= options_.up_to) continue;
+    warm.push_back(family);
+    warm.back().extras = 1;
+    warm.back().only_warm = true;
+  }
+  families_.insert(families_.end(), warm.begin(), warm.end());
+}
+
 void Generator::add_straight() {
   const std::function<void(const Blueprint&)> keep = [this](const Blueprint& blueprint) {
     if (blueprint.threads == 2) cycles_of_two_.push_back(canonical_key(blueprint));
   };
   for (const Family& family : families_) {
-    if (family.edges == 4) enumerate(family, keep);
+    if (family.edges == 4 && !family.only_warm) enumerate(family, keep);
   }
   std::sort(cycles_of_two_.begin(), cycles_of_two_.end());
   for (const auto& seats : placements(2)) {
@@ -610,8 +623,15 @@ std::size_t Generator::enumerate(const Family& family,
 }
 
 std::string Generator::identity() const {
-  return fmt::format("alphabet 1, cycles up to {}{}", options_.up_to,
-                     options_.straight ? ", straight 2x2" : "");
+  return "alphabet 1, " + tests_text(options_);
+}
+
+std::string tests_text(const GenerateOptions& options) {
+  std::string text;
+  if (options.up_to > 0)
+    text = fmt::format("cycles up to {}{}", options.up_to, options.warm ? ", also warm" : "");
+  if (options.straight) text += text.empty() ? "straight 2x2 programs" : ", straight 2x2 programs";
+  return text;
 }
 
 }  // namespace lockstep::generate

@@ -16,7 +16,10 @@ namespace lockstep::generate {
 struct GenerateOptions {
   int up_to = 4;          // size of a cycle: its edges and extras; 0: no cycles
   bool straight = false;  // also the programs of 2 threads with 2 operations
+  bool warm = false;      // cycles also with one warm extra, whatever their size then is
 };
+// "cycles up to 4, also warm, straight 2x2 programs"
+std::string tests_text(const GenerateOptions& options);
 inline constexpr int longest_cycle = 8;
 // An extra on a cycle counts as so many edges: a test with e edges and n extras has the size e + 2n.
 inline constexpr int edges_of_an_extra = 2;
@@ -30,6 +33,7 @@ struct Family {
   int extras = 0;  // exactly so many
   int shape = 0;   // index into the shapes of that many edges; of a straight program, P0's first operation
   std::vector<Seat> seats;
+  bool only_warm = false;  // its extras are warm or bystander
 };
 
 class Generator {
@@ -52,6 +56,7 @@ class Generator {
   [[nodiscard]] std::string identity() const;
 
  private:
+  void add_warm();
   void add_straight();
 
   GenerateOptions options_;

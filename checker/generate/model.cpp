@@ -1,6 +1,8 @@
 // The data-race-free models, and those of cat.
 #include "checker/generate/model.hpp"
 
+#include <algorithm>
+
 #include "checker/axiomatic/model.hpp"
 #include "checker/generate/screen.hpp"
 #include "checker/litmus/runner.hpp"
@@ -61,6 +63,14 @@ class RaceFreeModel final : public ConsistencyModel {
   Subject sc_;
 };
 
+bool has_kernels(const Program& program) {
+  return std::any_of(program.threads.begin(), program.threads.end(), [](const Thread& thread) {
+    return std::any_of(thread.code.begin(), thread.code.end(), [](const Instruction& instruction) {
+      return instruction.opcode == Opcode::kernel_begin || instruction.opcode == Opcode::kernel_end;
+    });
+  });
+}
+
 class AxiomaticView final : public ConsistencyModel {
  public:
   explicit AxiomaticView(const std::string& name) : model_(name) { refuse_vacuous(model_); }
@@ -69,11 +79,16 @@ class AxiomaticView final : public ConsistencyModel {
   [[nodiscard]] bool owes_nothing(const Blueprint&) const override { return false; }
 
   [[nodiscard]] Obligation obligation(const LitmusTest& test, const RunLimits& limits) const override {
+    Obligation obligation;
+    if (!model_.orders_kernels() && has_kernels(test.program)) {
+      obligation.owed = Owed::not_judged;
+      obligation.reason = "the model says nothing of kernels";
+      return obligation;
+    }
     JudgeOptions options;
     options.time = limits.time;
     options.interrupted = limits.interrupted;
     const ModelRun run = judge(test, model_, options);
-    Obligation obligation;
     obligation.outcome_states = run.candidates;
     if (run.status != RunStatus::complete || run.cut) {
       obligation.reason = run.status == RunStatus::error ? run.message
