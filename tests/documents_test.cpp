@@ -1,16 +1,22 @@
 // Documents say what is so: code that they show is a file's, and their tables name everything that there is.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/support/jobs.hpp"
 #include "checker/support/process.hpp"
 #include "checker/systems/registry.hpp"
 #include "proofs/prover.hpp"
@@ -46,13 +52,14 @@ std::string trimmed(const std::string& line) {
 }
 
 // ---- code
-// ----------------------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------------------
 
 // A fenced block of a document.
 struct Block {
   std::size_t line = 0;  // of the fence, from 1
   std::string language;
   std::string source;  // the file that the line ahead of the fence names: <!-- path -->
+  std::string marked;  // of a transcript, likewise: "slow", or "not run: why"
   Lines text;
 };
 
@@ -61,10 +68,12 @@ std::vector<Block> blocks_of(const fs::path& document) {
   const Lines lines = lines_of(document);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!lines[i].starts_with("```")) continue;
-    Block block{i + 1, lines[i].substr(3), {}, {}};
+    Block block{i + 1, lines[i].substr(3), {}, {}, {}};
     constexpr std::string_view opens = "<!-- ", closes = " -->";
     if (i > 0 && lines[i - 1].starts_with(opens) && lines[i - 1].ends_with(closes)) {
       block.source = lines[i - 1].substr(opens.size(), lines[i - 1].size() - opens.size() - closes.size());
+      if (block.source == "slow" || block.source.starts_with("not run: "))
+        std::swap(block.source, block.marked);
     }
     while (++i < lines.size() && !lines[i].starts_with("```")) block.text.push_back(lines[i]);
     blocks.push_back(std::move(block));
@@ -117,8 +126,138 @@ std::vector<fs::path> documents() {
   return found;
 }
 
+// ---- transcripts
+// -------------------------------------------------------------------------------------------
+
+#ifdef LOCKSTEP_BINARY
+
+// A command as a document shows it, with what it prints there.
+struct Shown {
+  std::string document;
+  std::size_t line = 0;
+  std::string command;
+  Lines output;
+};
+
+// "$ ./lockstep ..." or "$ lockstep ..." of a block, and the lines below each.
+void add_commands(std::vector<Shown>& all, const std::string& document, const Block& block) {
+  bool ours = false;
+  for (std::size_t i = 0; i < block.text.size(); ++i) {
+    const std::string& line = block.text[i];
+    if (line.starts_with("$ ")) {
+      ours = line.starts_with("$ ./lockstep ") || line.starts_with("$ lockstep ");
+      if (ours) all.push_back({document, block.line + 1 + i, line.substr(line.find("lockstep ")), {}});
+    } else if (ours) {
+      all.back().output.push_back(line);
+    }
+  }
+}
+
+// Blanks divide it, but within quotes; what stands behind several is a remark.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::string word;
+  bool quoted = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == '\'') {
+      quoted = !quoted;
+    } else if (command[i] == ' ' && !quoted) {
+      words.push_back(std::exchange(word, {}));
+      if (command.compare(i, 3, "   ") == 0) break;
+    } else {
+      word += command[i];
+    }
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+// Times, rates and what they move are another machine's; places are another tree's.
+std::string without_measures(std::string line) {
+  static const std::array measures{
+      std::regex(R"(\d[\d.]* s\b)"),          std::regex(R"(\d[\d.]* [kM]? ?(states|firings) a second)"),
+      std::regex(R"(\d[\d.]* [kMG]?B\b)"),    std::regex(R"(\d[\d.]* bytes\b)"),
+      std::regex(R"(^Time \S+ \d[\d.]*)"),    std::regex(R"(\d[\d.]* bytes a state)"),
+      std::regex(R"(\(/[^ )]*/spec/models/)")};
+  for (const std::regex& measure : measures) line = std::regex_replace(line, measure, "#");
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+// A line "..." leaves lines out, and at the end of a line what follows on it. Otherwise the first line that
+// the command does not print where it should.
+std::string first_lie(const Shown& shown, const std::string& printed) {
+  Lines lines;
+  std::istringstream in(printed);
+  for (std::string line; std::getline(in, line);) lines.push_back(without_measures(line));
+  std::size_t at = 0;
+  bool anywhere = false;
+  for (const std::string& line : shown.output) {
+    if (trimmed(line) == "...") {
+      anywhere = true;
+      continue;
+    }
+    std::string told = without_measures(line);
+    const bool begun = told.ends_with("...");
+    if (begun) told.resize(told.size() - 3);
+    const auto is_it = [&](const std::string& one) { return begun ? one.starts_with(told) : one == told; };
+    std::size_t found = at;
+    while (anywhere && found < lines.size() && !is_it(lines[found])) ++found;
+    if (found == lines.size() || !is_it(lines[found])) {
+      return line +
+             (found < lines.size() ? "\nwhere it prints: " + lines[found] : "\nwhich it never prints there");
+    }
+    at = found + 1;
+    anywhere = false;
+  }
+  return {};
+}
+
+// Runs all of them, several at a time, each in a folder of its own that leads to the tree's.
+std::vector<std::string> lies(const std::vector<Shown>& all, std::chrono::seconds limit) {
+  std::vector<std::string> lies(all.size());
+  run_jobs(
+      all.size(), std::max(1U, std::thread::hardware_concurrency()),
+      [&](std::size_t i) {
+        const TemporaryFolder folder;
+        for (const char* name : {"litmus", "refimpl", "spec", "examples"})
+          fs::create_directory_symlink(root() / name, folder.path() / name);
+        Process process;
+        process.command = words_of(all[i].command);
+        process.command.front() = LOCKSTEP_BINARY;
+        process.folder = folder.path();
+        process.time = limit;
+        const ProcessResult result = run_process(process);
+        lies[i] = result.end == ProcessResult::End::out_of_time ? "anything in time: mark it as slow"
+                                                                : first_lie(all[i], result.output);
+      },
+      [] {});
+  return lies;
+}
+
+void check_transcripts(const std::vector<fs::path>& documents) {
+  const bool slow = std::getenv("LOCKSTEP_SLOW_TRANSCRIPTS") != nullptr;
+  std::vector<Shown> all;
+  for (const fs::path& document : documents) {
+    for (const Block& block : blocks_of(document)) {
+      if (block.marked.empty() || (slow && block.marked == "slow"))
+        add_commands(all, document.string(), block);
+    }
+  }
+  CHECK_FALSE(all.empty());
+  std::erase_if(all, [](const Shown& one) { return one.output.empty(); });
+  const std::vector<std::string> found = lies(all, slow ? std::chrono::hours(2) : std::chrono::minutes(2));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(all[i].document << ":" << all[i].line << ": `" << all[i].command << "` does not print\n"
+                         << found[i]);
+    CHECK(found[i].empty());
+  }
+}
+
+#endif
+
 // ---- tables
-// --------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 
 // The rows below a heading, up to the next, by the name in their first cell.
 using Rows = std::vector<std::pair<std::string, std::string>>;
@@ -180,6 +319,34 @@ TEST_CASE("code that documents show is a file's") {
     }
   }
 }
+
+#ifdef LOCKSTEP_BINARY
+TEST_CASE("commands print what documents show of them", "[transcripts]") {
+  std::vector<fs::path> all = documents();
+  std::erase(all, fs::path("docs/findings.md"));
+  check_transcripts(all);
+}
+
+TEST_CASE("a transcript that is not what the command prints is told, with the line") {
+  const std::string printed = "Check german\n  States  12, depth 3\n  Time  0.25 s\n  Verdict  holds\n";
+  const auto lie = [&](const Lines& output) {
+    return first_lie(Shown{"x.md", 1, "lockstep check", output}, printed);
+  };
+  CHECK(lie({"Check german", "  States  12, depth 3", "  Time  1.50 s"}).empty());
+  CHECK(lie({"...", "  Verdict  holds"}).empty());
+  CHECK(lie({"Check ger...", "  States  12, ..."}).empty());
+  CHECK_THAT(lie({"Check german", "  States  13, depth 3"}),
+             Catch::StartsWith("  States  13, depth 3\nwhere it prints:   States  12"));
+  CHECK_THAT(lie({"Check german", "  Verdict  holds"}), Catch::Contains("where it prints:   States"));
+  CHECK_THAT(lie({"...", "  Verdict  violated"}), Catch::Contains("never prints there"));
+  CHECK_THAT(lie({"...", "  Verdict  holds", "...", "Check german"}), Catch::Contains("Check german"));
+  CHECK(words_of("lockstep explain my --rule 'takes up'   the rule").size() == 5);
+}
+
+TEST_CASE("findings are found", "[transcripts]") {
+  check_transcripts({"docs/findings.md"});
+}
+#endif
 
 TEST_CASE("the document on writing a protocol shows no code but of files") {
   const fs::path document = "docs/writing-a-protocol.md";
