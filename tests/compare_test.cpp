@@ -83,6 +83,25 @@ TEST_CASE("the side that shows more may be the first") {
   CHECK(report.outcomes.evidence->side == 0);
 }
 
+TEST_CASE("each fault of write-through is told apart, and runs part at a rule that it changes") {
+  CompareOptions options = only_tests({shipped("litmus").string()});
+  std::erase_if(options.tests, [](const auto& test) { return !has_tag(*test, "quick"); });
+  options.limits.threads = 2;
+  for (const Fault& fault : subject_named("write-through").system->faults) {
+    CAPTURE(fault.name);
+    const CompareReport report = compare_systems(
+        {system_named("write-through"), system_named("write-through", {std::string(fault.name)})}, options);
+    CHECK(report.outcomes.race_free > 0);
+    REQUIRE(report.outcomes.evidence);
+    const std::string& parting = report.outcomes.evidence->parting;
+    CAPTURE(parting);
+    const Names& changed = report.texts->changed_rules;
+    CHECK(std::any_of(changed.begin(), changed.end(), [&](const std::string& rule) {
+      return parting.starts_with("'" + rule) || parting.find("is not enabled") != std::string::npos;
+    }));
+  }
+}
+
 TEST_CASE("systems with other rules and the same outcomes are not said to differ") {
   const CompareReport report = compare_systems(
       {system_named("write-through"), system_named("write-through/no-l1")}, only_generated(3));
