@@ -17,10 +17,8 @@
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
 #include "checker/support/home.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace lockstep::cli {
 
@@ -94,11 +92,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
 
 std::string build_identity() {
   std::ifstream self("/proc/self/exe", std::ios::binary);
-  return digest({std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()});
-}
-
-std::string digest(const std::string& text) {
-  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+  return digest(std::string(std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()));
 }
 
 std::optional<RaceModel> race_model_named(const std::string& text) {

@@ -73,8 +73,6 @@ class ProgressLine {
 
 // Of this program, for journals: another build may explore other states.
 std::string build_identity();
-// Of a text, in a word.
-std::string digest(const std::string& text);
 
 // Writes to stdout at once, so that a reader at the other end of a pipe sees what is done.
 void print_now(const std::string& text);

@@ -17,6 +17,7 @@
 #include "checker/language/test.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
 #include "checker/support/home.hpp"
 #include "checker/support/process.hpp"
 #include "cli/common.hpp"
