@@ -14,6 +14,7 @@
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "checker/view/execution.hpp"
 #include "checker/view/machine.hpp"
@@ -342,7 +343,8 @@ int run(const Options& options) {
     if (!options.export_file.empty()) ensure_writable(options.export_file);
     const json documents = documents_of(options, named, quick);
     if (interrupted().load()) return 130;
-    if (options.json) print_now(json{{"schema", view::schema}, {"documents", documents}}.dump(1) + "\n");
+    if (options.json)
+      print_now(json_text(json{{"schema", view::schema}, {"documents", documents}}, 1) + "\n");
     if (!options.export_file.empty()) {
       write_whole(options.export_file, view::exported_page(std::string(view::page()), documents));
       if (!options.json)

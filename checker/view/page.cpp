@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "checker/support/json_text.hpp"
+
 namespace lockstep::view {
 
 std::string page_with(std::string_view page, const nlohmann::json& data) {
@@ -11,7 +13,7 @@ std::string page_with(std::string_view page, const nlohmann::json& data) {
   if (at == std::string_view::npos) throw std::logic_error("the page has no place for its data");
   // Nothing in a text may end the script that it stands in.
   std::string text;
-  for (const char c : data.dump(-1, ' ', true)) {
+  for (const char c : json_ascii(data)) {
     if (c == '<') {
       text += "\\u003c";
     } else {

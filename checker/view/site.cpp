@@ -10,6 +10,7 @@
 #include "checker/litmus/runner.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/registration.hpp"
 #include "checker/view/execution.hpp"
 #include "checker/view/machine.hpp"
@@ -112,7 +113,7 @@ Site::Site(SiteOptions options) : options_(std::move(options)) {}
 
 Answer Site::answer(const Request& request) {
   const auto fails = [](int status, const json& what) {
-    return Answer{status, "application/json", what.dump()};
+    return Answer{status, "application/json", json_text(what)};
   };
   try {
     return dispatch(request);
@@ -143,8 +144,7 @@ Answer Site::dispatch(const Request& request) {
   constexpr std::string_view api = "/api/";
   if (!rest.starts_with(api)) throw NotFound("there is nothing here");
   return {200, "application/json",
-          ask(std::string(rest.substr(api.size())), request.parameters, request.posts)
-              .dump(-1, ' ', false, json::error_handler_t::replace)};
+          json_text(ask(std::string(rest.substr(api.size())), request.parameters, request.posts))};
 }
 
 json Site::ask(const std::string& what, const Parameters& parameters, bool posts) {
