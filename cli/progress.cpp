@@ -101,7 +101,7 @@ Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   SuiteFiles read = read_tests(files, home, Clients::include);
   refuse_launches(read, "schedulers run programs");
   errors = std::move(read.errors);
-  for (const auto& test : read.tests) asked.add(test->program, test->expected_progress);
+  for (const auto& test : read.tests) asked.add(for_memory_systems(*test), test->expected_progress);
   return asked;
 }
 

@@ -226,7 +226,7 @@ ComparedRun Simulation::run(const std::string& workload, const MachineSettings& 
   if (test_ == nullptr) return run_workload(all.request, workload, interrupted(), on_progress);
   WorkloadEntry entry;
   entry.name = test_->name;
-  entry.build = [this](const WorkloadShape&) { return workload_of(test_->program); };
+  entry.build = [this](const WorkloadShape&) { return workload_of(for_memory_systems(*test_)); };
   return run_workload(all.request, entry, interrupted(), on_progress);
 }
 

@@ -61,7 +61,7 @@ class Engine final : public EventEngine {
 
  private:
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
-  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, program()}; }
+  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, program(), counted_}; }
 
   // ---- setting up ----------------------------------------------------------------------------------------
 
@@ -195,6 +195,7 @@ class Engine final : public EventEngine {
 
   K k_;
   Machine<K> machine_;
+  CountedBarriers counted_{program()};
   State state_;
   RuleList<K, State> listed_{k_};  // all but those of threads' instructions
 };

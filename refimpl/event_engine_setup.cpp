@@ -60,6 +60,12 @@ SystemTiming EventEngine::system_timing() const {
 // ---- the machine and the program --------------------------------------------------------------------------
 
 void EventEngine::place_threads() {
+  if (CountedBarriers(program()).any()) {
+    throw BadInput(
+        fmt::format("'{}' has barriers that only some threads of a work-group wait at, and in "
+                    "simulations work-groups meet whole",
+                    program().name));
+  }
   cus_ = options_.cus > 0 ? options_.cus : description_.cus;
   agents_ = description_.agents;
   if (cus_ % agents_ != 0) {

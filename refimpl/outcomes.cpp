@@ -86,7 +86,7 @@ TimedTest run_test(const TimedTestRequest& request, const std::atomic<bool>& int
   result.test = request.test;
   result.cus = request.options.cus > 0 ? request.options.cus : request.machine.cus;
   result.seed = request.options.seed;
-  const Workload workload = workload_of(request.test->program);
+  const Workload workload = workload_of(for_memory_systems(*request.test));
   for (const std::string& name : request.systems) {
     SimulationOptions options = request.options;
     const TimedSystem system = find_timed_system(name, options);

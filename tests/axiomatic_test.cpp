@@ -231,6 +231,37 @@ TEST_CASE("barriers: who waits for whom, and who never leaves", "[axiomatic]") {
             .observation() == Observation::always);
 }
 
+TEST_CASE("OpenCL: a work-group whose work-items come to different barriers is flagged", "[axiomatic]") {
+  const AxiomaticModel rc11("rc11");
+  const auto flags = [&](const std::string& p0, const std::string& p1, const std::string& place = "0") {
+    const std::string text =
+        "OPENCL t\n{ x = 0; y = 0; }\nP0@wg 0, dev 0 (global atomic_int* x, global int* y) {\n" + p0 +
+        "\n}\nP1@wg " + place + ", dev 0 (global atomic_int* x, global int* y) {\n" + p1 +
+        "\n}\nexists (true)\n";
+    const ModelRun run = judge(parse_litmus(text, "t.litmus"), rc11);
+    INFO(run.message);
+    REQUIRE(run.status == RunStatus::complete);
+    return run.raised_flags();
+  };
+  using Flags = std::vector<std::string>;
+  const Flags diverge{"barrier-divergence"};
+  const std::string barrier = "barrier(CLK_GLOBAL_MEM_FENCE);";
+  const std::string read = "int r0 = atomic_load_explicit(x, memory_order_relaxed);";
+  const std::string write = "atomic_store_explicit(x, 1, memory_order_relaxed);";
+  CHECK(flags(barrier + write, write + barrier).empty());
+  CHECK(flags(barrier, write) == diverge);
+  CHECK(flags(barrier, write, "1").empty());
+  // On some runs only: those that hang count, too.
+  CHECK(flags(read + "if (r0 == 1) { " + barrier + " }", write + barrier) == diverge);
+  CHECK(flags(read + "if (r0 == 2) { " + barrier + " }", write) == Flags{});
+  CHECK(flags(barrier + read + "if (r0 == 1) { " + barrier + " }", write + barrier) == diverge);
+  // Whatever each reads, one barrier follows.
+  CHECK(flags(read + "if (r0 == 1) { " + barrier + " } else { " + barrier + " }", write + barrier).empty());
+  CHECK(flags("B1: " + barrier + "B2: " + barrier, "B2: " + barrier + "B1: " + barrier) == diverge);
+  // What cannot be read cannot diverge.
+  CHECK(flags(write + barrier + read + "if (r0 == 0) { " + barrier + " }", barrier).empty());
+}
+
 TEST_CASE("a barrier with a quorum opens for whoever comes, and is then new", "[axiomatic]") {
   const AxiomaticModel ptx("ptx-v6.0");
   const auto judged = [&](const std::string& initial, const std::string& threads, const std::string& rest) {
@@ -293,6 +324,27 @@ TEST_CASE("a barrier with a quorum opens for whoever comes, and is then new", "[
   CHECK(differ.message.find("has a barrier 1 with 1 participants, and with 2 (line 4)") != std::string::npos);
   const ModelRun none = judged("x = 0; P0:r1 = 0;", two, " bar.cta.sync 1, 1, r1 | ;\nexists (x == 0)");
   CHECK(none.message.find("a register of participants that says none (line 4)") != std::string::npos);
+}
+
+TEST_CASE("a weak compare-and-exchange may fail though the values are equal, and tells", "[axiomatic]") {
+  const AxiomaticModel rc11("rc11");
+  const auto seen = [&](const std::string& strength, const std::string& condition) {
+    const std::string text =
+        "C t\n{ x = 0; }\nP0 (atomic_int* x) { int e = 0; int r0 = atomic_compare_exchange_" + strength +
+        "(x, &e, 1); int r1 = atomic_load(x); }\nexists (" + condition + ")\n";
+    const ModelRun run = judge(parse_litmus(text, "t.litmus"), rc11);
+    INFO(run.message);
+    REQUIRE(run.observation().has_value());
+    return *run.observation();
+  };
+  for (const std::string failure : {"0:r0 = 0", "0:r1 = 0"}) {
+    CAPTURE(failure);
+    CHECK(seen("weak", failure + " /\\ 0:e = 0") == Observation::sometimes);
+    CHECK(seen("strong", failure) == Observation::never);
+  }
+  // It tells the truth.
+  CHECK(seen("weak", "~(0:r0 = 0:r1)") == Observation::never);
+  CHECK(seen("weak", "0:r0 = 1 /\\ 0:r1 = 1") == Observation::sometimes);
 }
 
 TEST_CASE("flags mark executions and forbid none", "[axiomatic]") {

@@ -820,6 +820,7 @@ TEST_CASE("a printed program is read back as the same program") {
       around("", " P0 | P1"),
       around(
           " ld.acquire.agent.wait r0, x, r0 ; red.relaxed.wg.cas.wait x, 0, 1 ;"
+          " atom.relaxed.agent.cas.weak r2, r3, x, 0, 1 ; atom.relaxed.agent.cas.weak r3, r0, x, r2, r3 ;"
           " atom.sc.system.exch.wait r0, x, 1, -2 ; atom.acq_rel.agent.cas.acquire.weak.wait r0, x, r0, 1 ;"),
       claiming,
   };
@@ -875,6 +876,21 @@ TEST_CASE("only an atomic waits, and says for what") {
   CHECK(message_of(around(" red.relaxed.agent.wait.cas x, 0, 1 ;")) ==
         "the parts of 'red.relaxed.agent.wait.cas' are in disorder");
   CHECK(message_of(around(" red.relaxed.agent.cas.wait.wait x, 0, 1 ;")) == "a second 'wait'");
+}
+
+TEST_CASE("a compare-and-swap that may fail without cause tells whether it did") {
+  const LitmusTest test = parse(around(" atom.relaxed.agent.cas.weak r0, r1, x, 0, 1 ;"));
+  const Instruction& swap = test.program.threads[0].code[0];
+  CHECK(swap.destination == 0);
+  CHECK(swap.status == 1);
+  CHECK(
+      message_of(around(" atom.relaxed.agent.cas r0, r1, x, 0, 1 ;")).starts_with("'atom' takes 4 operands"));
+  CHECK(message_of(around(" atom.relaxed.agent.cas.weak r0, r0, x, 0, 1 ;")).find("a register of its own") !=
+        std::string::npos);
+  CHECK(message_of(around(" atom.relaxed.agent.cas.weak r0, r1, x, r0, 1 ;")).find("a register of its own") !=
+        std::string::npos);
+  CHECK(message_of(around(" atom.relaxed.agent.cas.weak.wait r0, r1, x, 0, 1 ;")).find("tells no success") !=
+        std::string::npos);
 }
 
 TEST_CASE("a test without a question says what else is to be judged") {

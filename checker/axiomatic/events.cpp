@@ -13,6 +13,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
+#include "spec/program/barriers.hpp"
 #include "spec/program/values.hpp"
 
 namespace lockstep {
@@ -91,6 +92,8 @@ class Runner {
         self_(program.threads[static_cast<std::size_t>(thread)]),
         thread_(thread),
         style_(style),
+        may_diverge_(flags_divergence(style) &&
+                     barriers::may_diverge(program)[static_cast<std::size_t>(thread)]),
         values_(values),
         limits_(limits) {}
 
@@ -325,6 +328,7 @@ class Runner {
     w.rmw = true;
     wrote(next, location, written);
     assign(next, at.destination, v, here);
+    assign(next, at.status, 1, here | taint(s, at.a));
     ++next.pc;
     step(std::move(next));
   }
@@ -336,6 +340,7 @@ class Runner {
     r.tags &= ~only_of_writes;
     r.order = at.failure_order == Order::plain ? reading_part(at.order) : at.failure_order;
     assign(next, at.destination, v, here);
+    assign(next, at.status, 0, here | taint(s, at.a));
     ++next.pc;
     step(std::move(next));
   }
@@ -372,7 +377,7 @@ class Runner {
       e.occurrence = occurrence;
       e.arrives_only = at.arrives_only;
     };
-    const bool may_be_left = value(s, at.b) > 0 && !at.arrives_only;
+    const bool may_be_left = (value(s, at.b) > 0 || may_diverge_) && !at.arrives_only;
     if (has_one_event_barriers(style_)) {
       one(EventKind::barrier, at.order);
       s.events.back().scope = at.scope;
@@ -415,6 +420,7 @@ class Runner {
   const Thread& self_;
   int thread_;
   EventStyle style_;
+  bool may_diverge_;
   const Values& values_;
   const UnrollLimits& limits_;
   ThreadEvents* out_ = nullptr;

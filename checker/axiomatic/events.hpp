@@ -58,6 +58,11 @@ constexpr bool has_one_event_barriers(EventStyle style) {
   return style == EventStyle::ptx || style == EventStyle::vulkan;
 }
 
+// Whether it is undefined what a work-group does whose threads come to different barriers.
+constexpr bool flags_divergence(EventStyle style) {
+  return style == EventStyle::opencl;
+}
+
 // One way through a thread's code: the same events in the same order, whatever the values. Sets of events are
 // bits by position on the path.
 struct ThreadPath {
@@ -67,7 +72,8 @@ struct ThreadPath {
   std::vector<Bits> data;            // that its written value depends on
   std::vector<Bits> ctrl;            // that decided whether it is there
   bool cut = false;          // it was abandoned at the limit of iterations: the events are its beginning
-  bool left_behind = false;  // it ends at a barrier with a quorum that nobody is left to meet at
+  bool left_behind = false;  // it ends at a barrier that nobody is left to meet at: with a quorum, or of a
+                             // group that diverges
   // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
   std::size_t runs = 0;
   std::vector<std::int32_t> values;

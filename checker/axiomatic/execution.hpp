@@ -22,6 +22,8 @@ struct Execution {
   std::vector<int> partner;              // by event: the other half of its RMW, -1: none
   std::vector<std::vector<int>> writes;  // by location, without the initial one
   std::vector<int> round;                // by event: who meets at barriers (rounds.hpp), -1: no barrier
+  bool hangs = false;                    // some thread waits at a barrier for ever
+  bool diverges = false;                 // threads of a work-group come to different barriers
   [[nodiscard]] int size() const { return static_cast<int>(events.size()); }
   // Of a row of bits: 1, 2 or 4.
   [[nodiscard]] int words() const { return size() <= 64 ? 1 : size() <= 128 ? 2 : 4; }

@@ -17,6 +17,7 @@
 #include "checker/axiomatic/search.hpp"
 #include "checker/needs/slots.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/barriers.hpp"
 #include "spec/program/lower_waiting.hpp"
 
 namespace lockstep {
@@ -170,6 +171,30 @@ class Feasibility {
   std::vector<std::vector<Path>> paths_;
 };
 
+constexpr const char* divergence_flag = "barrier-divergence";
+
+// Whether executions are asked whether all threads of a work-group come to the same barriers.
+bool is_flagged_for_divergence(const LitmusTest& test) {
+  if (!flags_divergence(style_of(test))) return false;
+  const std::vector<bool> may = barriers::may_diverge(test.program);
+  return std::find(may.begin(), may.end(), true) != may.end();
+}
+
+bool diverges(const Execution& execution) {
+  std::vector<std::vector<std::int32_t>> numbers(execution.paths.size());
+  for (std::size_t t = 0; t < numbers.size(); ++t) {
+    for (const ProgramEvent& e : execution.paths[t]->events) {
+      if (e.kind == EventKind::barrier || e.kind == EventKind::barrier_entry) numbers[t].push_back(e.barrier);
+    }
+  }
+  const auto groups = barriers::groups_of(*execution.program);
+  return std::any_of(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
+    return std::any_of(group.begin(), group.end(), [&](int t) {
+      return numbers[static_cast<std::size_t>(t)] != numbers[static_cast<std::size_t>(group.front())];
+    });
+  });
+}
+
 // Every choice of one path for each thread, and every way to meet at barriers, as long as `use` says to go
 // on.
 template <class Use>
@@ -186,6 +211,7 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
   };
   const bool single = std::all_of(events.threads.begin(), events.threads.end(),
                                   [](const ThreadEvents& thread) { return thread.paths.size() == 1; });
+  const bool may_diverge = is_flagged_for_divergence(test);
   std::optional<Feasibility> feasibility;
   if (!single) feasibility.emplace(test.program, events);
   Execution execution;
@@ -198,8 +224,10 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
       throw BadInput(fmt::format("'{}' has executions of more than {} events", test.name, Execution::largest),
                      "use a smaller unrolling bound");
     }
-    for (Rounds& rounds : ways_to_meet(execution)) {
-      execution.round = std::move(rounds);
+    execution.diverges = may_diverge && diverges(execution);
+    for (Meeting& meeting : ways_to_meet(execution, may_diverge)) {
+      execution.round = std::move(meeting.round);
+      execution.hangs = meeting.hangs;
       if (!use(execution)) return;
     }
   } while (step());
@@ -261,6 +289,7 @@ class Collector final : public SearchVisitor {
     std::sort(run_.outcomes.begin(), run_.outcomes.end(),
               [](const AllowedOutcome& a, const AllowedOutcome& b) { return a.outcome < b.outcome; });
   }
+  void hung(std::uint64_t flags) override { run_.raised |= flags; }
   void cut() override { run_.cut = true; }
   bool stop() override { return limits_.reached(); }
 
@@ -374,10 +403,16 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   try {
     const ProgramEvents events = events_of(test, options);
     const bool memory = observes_memory(test);
-    if (model.plan()) run.flags = flag_labels(*model.plan());
+    const bool may_diverge = is_flagged_for_divergence(test);
+    const auto labels = [&](const cat::Plan& plan) {
+      std::vector<std::string> all = flag_labels(plan);
+      if (may_diverge) all.emplace_back(divergence_flag);
+      return all;
+    };
+    if (model.plan()) run.flags = labels(*model.plan());
     search_all(test, model, events, searches,
                [&](const cat::Plan& plan, const Execution& execution, auto& search) {
-                 if (!model.plan()) run.flags = flag_labels(plan);
+                 if (!model.plan()) run.flags = labels(plan);
                  const bool is_cut = std::any_of(execution.paths.begin(), execution.paths.end(),
                                                  [](const ThreadPath* path) { return path->cut; });
                  if (is_cut && run.cut) return true;
@@ -460,6 +495,7 @@ class Finder final : public SearchVisitor {
     best.candidate = candidate();
     done_ = found_.only != nullptr && rank == 0;
   }
+  void hung(std::uint64_t) override {}
   void cut() override {}
   bool stop() override { return done_ || limits_.reached(); }
 
@@ -515,6 +551,7 @@ class Finder final : public SearchVisitor {
       if (is_shown || !evaluated_.contains(node)) continue;
       candidate->named.emplace_back(name.text, pairs([&, at = node](int i) { return ev.row(at, i); }));
     }
+    if (candidate->execution.diverges) candidate->flags.emplace_back(divergence_flag);
     for (const cat::Check& check : search_.plan().checks) {
       if (check.flag) {
         if (ev.holds(check) != check.negated) candidate->flags.push_back(check.label);

@@ -20,19 +20,23 @@ constexpr std::size_t most_states = 100'000;
 
 class Meetings {
  public:
-  explicit Meetings(const Execution& execution) : execution_(execution) { number_barriers(); }
+  Meetings(const Execution& execution, bool with_hangs) : execution_(execution), with_hangs_(with_hangs) {
+    number_barriers();
+  }
 
-  std::vector<Rounds> all() {
+  std::vector<Meeting> all() {
     const auto n = static_cast<std::size_t>(execution_.size());
     State start{execution_.first, std::vector<int>(execution_.first.size(), -1), Rounds(n, -1), {}};
-    if (none_) return {start.round};
+    if (none_) return {{start.round}};
     if (std::any_of(execution_.paths.begin(), execution_.paths.end(), [](const auto* p) { return p->cut; })) {
-      return {loosest()};
+      return {{loosest()}};
     }
     if (!adds_up()) return {};
     start.arrived.resize(barriers_.size());
     explore(start);
-    return {ways_.begin(), ways_.end()};
+    std::vector<Meeting> found;
+    for (const auto& [round, hangs] : ways_) found.push_back({round, hangs});
+    return found;
   }
 
  private:
@@ -177,9 +181,9 @@ class Meetings {
           all_ended && s.at[t] == end_of(t) && (s.waiting[t] >= 0) == execution_.paths[t]->left_behind;
       if (s.waiting[t] < 0 && s.at[t] < end_of(t)) ready.push_back(t);
     }
-    if (all_ended && hangs(s)) return;
     if (all_ended) {
-      ways_.insert(by_appearance(s.round));
+      const bool hung = hangs(s);
+      if (!hung || with_hangs_) ways_.emplace(by_appearance(s.round), hung);
       return;
     }
     for (const std::size_t t : ready) {
@@ -212,17 +216,18 @@ class Meetings {
   }
 
   const Execution& execution_;
+  bool with_hangs_;
   bool none_ = true;
   std::vector<int> of_event_;
   std::vector<Barrier> barriers_;
   std::set<std::pair<std::vector<int>, Rounds>> seen_;
-  std::set<Rounds> ways_;
+  std::map<Rounds, bool> ways_;  // and whether it hangs
 };
 
 }  // namespace
 
-std::vector<Rounds> ways_to_meet(const Execution& execution) {
-  return Meetings(execution).all();
+std::vector<Meeting> ways_to_meet(const Execution& execution, bool with_hangs) {
+  return Meetings(execution, with_hangs).all();
 }
 
 }  // namespace lockstep

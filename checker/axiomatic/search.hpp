@@ -19,6 +19,8 @@ class SearchVisitor {
   virtual void allowed(const std::vector<const std::int32_t*>& registers,
                        const std::vector<std::int32_t>& memory, std::uint64_t flags,
                        bool assertion_failed) = 0;
+  // An execution that the model allows up to where some thread waits at a barrier for ever.
+  virtual void hung(std::uint64_t flags) = 0;
   // An execution in which a thread goes on beyond where its path was cut.
   virtual void cut() = 0;
   // Asked from time to time; true ends the search.
@@ -416,6 +418,9 @@ class Search {
       if (ev_.holds(check) != check.negated) flags |= std::uint64_t{1} << std::min<std::size_t>(flag, 63);
       ++flag;
     }
+    // Behind the model's own.
+    if (execution_->diverges) flags |= std::uint64_t{1} << std::min<std::size_t>(flag, 63);
+    if (execution_->hangs) return visitor_->hung(flags);
     bool failed = false;
     for (std::size_t t = 0; t < execution_->paths.size(); ++t) {
       const ThreadPath& path = *execution_->paths[t];

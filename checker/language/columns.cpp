@@ -71,8 +71,8 @@ constexpr unsigned rmw_orders = fence_orders | bit(Order::relaxed) | bit(Order::
 // PTX has neither.
 constexpr unsigned in_ptx = ~(bit(Order::sc) | bit(Order::comm));
 
-// What an instruction looks like. Operands: D destination register, L location, V value, T target label;
-// those of a barrier are counted by the reader.
+// What an instruction looks like. Operands: D destination register, S one that tells success, L location, V
+// value, T target label; those of a barrier are counted by the reader.
 struct Form {
   std::string_view name;
   Opcode opcode = Opcode::move;
@@ -394,10 +394,12 @@ class ColumnReader final : public RowReader {
       } else {
         const bool swaps = form.opcode == Opcode::rmw && instruction.rmw == RmwFunction::compare_swap;
         const bool may_fail = form.opcode == Opcode::store && has(instruction.tags, Tag::exclusive);
-        set_operands(
-            form,
-            (may_fail ? "D" : "") + std::string(form.operands) + (swaps || instruction.waits ? "V" : ""),
-            instruction);
+        const bool tells = instruction.spurious && form.name == "atom" && written_.operands.size() == 5;
+        set_operands(form,
+                     (may_fail ? "D" : "") + (tells ? "DSLV" : std::string(form.operands)) +
+                         (swaps || instruction.waits ? "V" : ""),
+                     instruction);
+        if (tells) check_status(instruction);
       }
     }
     if (form.swapped) std::swap(instruction.a, instruction.b);
@@ -864,10 +866,23 @@ class ColumnReader final : public RowReader {
         source_.fail(operand.index->place, "only locations have elements");
       }
       if (operands[i] == 'D') instruction.destination = destination(operand);
+      if (operands[i] == 'S') instruction.status = destination(operand);
       if (operands[i] == 'L') set_location(operand, instruction);
       if (operands[i] == 'V') (values++ == 0 ? instruction.a : instruction.b) = value_operand(operand);
       if (operands[i] == 'T') note_jump(operand);
     }
+  }
+
+  void check_status(const Instruction& instruction) const {
+    if (instruction.waits) {
+      source_.fail(written_.operands[1].word.place,
+                   "an atomic that waits tells no success: it is done again until it has any");
+    }
+    const Operand old{true, instruction.destination};
+    if (instruction.status != instruction.destination && !(instruction.a == old)) return;
+    source_.fail(written_.operands.front().word.place,
+                 "a compare-and-swap that tells whether it swapped reads into a register of its own",
+                 "not the one that tells, nor the one compared with");
   }
 
   // HRF: barrier [number [, participants]]. PTX: bar.sync number, or as the public suites write it
@@ -1009,6 +1024,7 @@ class ColumnReader final : public RowReader {
       if (!text.empty()) text += form.opcode == Opcode::assertion ? " == " : ", ";
       text += operand == 'D' || (operand == 'V' && text.empty()) ? "r0"
               : operand == 'L'                                   ? "x"
+              : operand == 'S'                                   ? "r1"
               : operand == 'V'                                   ? "1"
                                                                  : "LABEL";
     }

@@ -885,19 +885,24 @@ class CodeWriter {
     instruction.a = compared;
     instruction.b = desired;
     instruction.destination = static_cast<std::int16_t>(old.value);
-    // Success is told by the values, which a spurious failure would belie.
-    instruction.spurious = function.weak && !wanted;
+    instruction.spurious = function.weak;
+    const std::size_t swap = thread_.code.size() - 1;
     const int end = new_label();
     std::optional<Operand> success;
     if (wanted) {
       // What is needed after the success is known must not be overwritten by it.
       const bool aside = into && (with.variable == into || with.address.index == in_register(*into));
       success = in_register(place_for(aside ? std::nullopt : into, e.word));
-      Instruction& compare = emit(Opcode::arithmetic, e.word);
-      compare.arithmetic = ArithmeticFunction::equal;
-      compare.a = old;
-      compare.b = compared;
-      compare.destination = static_cast<std::int16_t>(success->value);
+      if (function.weak) {
+        // The values do not tell.
+        thread_.code[swap].status = static_cast<std::int16_t>(success->value);
+      } else {
+        Instruction& compare = emit(Opcode::arithmetic, e.word);
+        compare.arithmetic = ArithmeticFunction::equal;
+        compare.a = old;
+        compare.b = compared;
+        compare.destination = static_cast<std::int16_t>(success->value);
+      }
       branch(Comparison::not_equal, *success, constant_of(0), end, e.word);
     } else {
       branch(Comparison::equal, old, compared, end, e.word);

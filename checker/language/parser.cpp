@@ -5,6 +5,7 @@
 
 #include "checker/language/grammar.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/barriers.hpp"
 
 namespace lockstep {
 
@@ -87,6 +88,10 @@ LitmusTest read_litmus(const std::string& file) {
   if (stream.bad()) whole.refuse("the file cannot be read");
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return parse_litmus(text, file);
+}
+
+Program for_memory_systems(const LitmusTest& test) {
+  return test.dialect == "HRF" ? test.program : with_known_barriers(test.program);
 }
 
 }  // namespace lockstep

@@ -90,6 +90,7 @@ bool is_inserted(const Instruction& instruction) {
 std::vector<int> registers_named(const Instruction& instruction) {
   std::vector<int> named;
   if (instruction.destination >= 0) named.push_back(instruction.destination);
+  if (instruction.status >= 0) named.push_back(instruction.status);
   if (instruction.index.is_register) named.push_back(instruction.index.value);
   if (instruction.a.is_register) named.push_back(instruction.a.value);
   if (instruction.b.is_register) named.push_back(instruction.b.value);
@@ -106,6 +107,7 @@ RegistersInCode registers_in_code(const Thread& thread) {
   RegistersInCode found{{}, std::vector<bool>(thread.registers.size(), false)};
   for (const Instruction& instruction : thread.code) {
     if (instruction.destination >= 0) found.assigned[position(instruction.destination)] = true;
+    if (instruction.status >= 0) found.assigned[position(instruction.status)] = true;
     for (const int index : registers_named(instruction)) {
       const bool seen =
           std::find(found.in_order.begin(), found.in_order.end(), index) != found.in_order.end();
@@ -297,7 +299,8 @@ std::string print_branch(const Instruction& instruction, const std::string& a, c
 }
 
 std::string print_rmw(const Instruction& instruction, const std::string& destination,
-                      const std::string& location, const std::string& a, const std::string& b) {
+                      const std::string& status, const std::string& location, const std::string& a,
+                      const std::string& b) {
   std::string text = destination.empty() ? "red" : "atom";
   text += print_modifiers(instruction) + "." + std::string(dialect_word(instruction.rmw));
   if (instruction.failure_order != Order::plain) {
@@ -306,6 +309,7 @@ std::string print_rmw(const Instruction& instruction, const std::string& destina
   if (instruction.spurious) text += ".weak";
   text += print_tags(instruction.tags) + (instruction.waits ? ".wait " : " ");
   if (!destination.empty()) text += destination + ", ";
+  if (!status.empty()) text += status + ", ";
   text += location + ", " + a;
   return instruction.rmw == RmwFunction::compare_swap || instruction.waits ? text + ", " + b : text;
 }
@@ -314,9 +318,10 @@ std::string print_rmw(const Instruction& instruction, const std::string& destina
 std::string instruction_text(const Instruction& instruction, const Program& program, const Thread& thread,
                              int target) {
   const std::string location = print_place(instruction, program, thread);
-  const std::string destination = instruction.destination < 0
-                                      ? std::string()
-                                      : register_text(thread.registers[position(instruction.destination)]);
+  const auto assigned = [&](std::int16_t to) {
+    return to < 0 ? std::string() : register_text(thread.registers[position(to)]);
+  };
+  const std::string destination = assigned(instruction.destination);
   const std::string a = print_operand(instruction.a, thread);
   const std::string b = print_operand(instruction.b, thread);
   if (instruction.slot > 0) {
@@ -333,7 +338,7 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
       return "st" + print_modifiers(instruction) + print_tags(instruction.tags) + " " +
              (destination.empty() ? "" : destination + ", ") + location + ", " + a;
     case Opcode::rmw:
-      return print_rmw(instruction, destination, location, a, b);
+      return print_rmw(instruction, destination, assigned(instruction.status), location, a, b);
     case Opcode::fence:
       return print_fence(instruction);
     case Opcode::barrier:
@@ -463,10 +468,11 @@ bool same_instruction(const Instruction& left, const Instruction& right) {
   return left.opcode == right.opcode && left.rmw == right.rmw && left.arithmetic == right.arithmetic &&
          left.comparison == right.comparison && left.order == right.order && left.scope == right.scope &&
          left.location == right.location && left.destination == right.destination &&
-         left.target == right.target && left.a == right.a && left.b == right.b && left.index == right.index &&
-         left.failure_order == right.failure_order && left.region == right.region &&
-         left.spurious == right.spurious && left.arrives_only == right.arrives_only &&
-         left.waits == right.waits && left.tags == right.tags && left.slot == right.slot;
+         left.status == right.status && left.target == right.target && left.a == right.a &&
+         left.b == right.b && left.index == right.index && left.failure_order == right.failure_order &&
+         left.region == right.region && left.spurious == right.spurious &&
+         left.arrives_only == right.arrives_only && left.waits == right.waits && left.tags == right.tags &&
+         left.slot == right.slot;
 }
 
 bool same_placement(const Placement& left, const Placement& right) {

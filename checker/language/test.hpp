@@ -90,6 +90,9 @@ LitmusTest parse_litmus(std::string_view text, const std::string& file);
 // than 1 MiB.
 LitmusTest read_litmus(const std::string& file);
 
+// The program as memory systems run it: with barriers as the test's dialect means them (barriers.hpp).
+Program for_memory_systems(const LitmusTest& test);
+
 // The formula in herd's syntax, with names from the test's program; a formula is enclosed in parentheses.
 std::string print(const Formula& formula, const Program& program);
 std::string print(const ConditionTerm& term, const Program& program);

@@ -270,7 +270,7 @@ class FaultSuite {
       options.explore.memory_limit = each_.memory;
       options.explore.time_limit = each_.time;
       options.explore.interrupted = each_.interrupted;
-      const RaceReport races = analyse_races(tests_[t]->program, options);
+      const RaceReport races = analyse_races(for_memory_systems(*tests_[t]), options);
       const auto free = [](const RaceVerdict& verdict) { return verdict.answer == RaceAnswer::race_free; };
       return races.judged && std::any_of(races.verdicts.begin(), races.verdicts.end(), free);
     });

@@ -14,7 +14,7 @@
 
 #include "checker/explore/model_view.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "spec/program/lower_addresses.hpp"
+#include "spec/program/lower_for_systems.hpp"
 
 namespace lockstep {
 
@@ -129,8 +129,9 @@ Subject with_client(Subject subject, const LitmusTest& test) {
     if (!subject.options.check_footprints) wanted.stubborn = wanted.dead = false;
     return subject;
   }
-  subject.program = std::make_shared<const Program>(
-      has_computed_addresses(test.program) ? without_computed_addresses(test.program) : test.program);
+  Program program = for_memory_systems(test);
+  if (needs_lowering(program)) program = lowered_for_systems(std::move(program));
+  subject.program = std::make_shared<const Program>(std::move(program));
   subject.options.memory_observed = observes_memory(test);
   return subject;
 }

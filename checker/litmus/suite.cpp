@@ -317,7 +317,7 @@ class Suite {
     options.explore.time_limit = each_.time;
     options.explore.interrupted = each_.interrupted;
     try {
-      report.races = analyse_races(report.test->program, options);
+      report.races = analyse_races(for_memory_systems(*report.test), options);
       if (interrupted()) report.race_status = RunStatus::interrupted;
     } catch (...) {
       const RunError error = describe_error(std::current_exception(), report.test->program);

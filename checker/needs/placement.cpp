@@ -4,23 +4,28 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "checker/needs/slots.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "spec/program/barriers.hpp"
 
 namespace lockstep {
 
 PlacementTable place(const Program& program) {
   PlacementTable table;
+  const CountedBarriers counted(program);
   std::map<std::pair<int, int>, int> cu_of_group;
   std::map<int, int> agent_number;
   for (const Thread& thread : program.threads) {
     const Placement& at = thread.placement;
-    table.registers = std::max(
-        table.registers, thread.slot_of >= 0 ? registers_of_slot : static_cast<int>(thread.registers.size()));
+    table.registers = std::max(table.registers, thread.slot_of >= 0
+                                                    ? registers_of_slot
+                                                    : counted.registers(static_cast<int>(table.host.size())));
     table.host.push_back(at.host);
     if (at.host) {
       table.cu_of_thread.push_back(0);
@@ -48,67 +53,46 @@ PlacementTable place(const Program& program) {
 
 namespace {
 
-bool is_straight_line(const Thread& thread) {
-  return std::none_of(thread.code.begin(), thread.code.end(), [](const Instruction& i) {
-    return i.opcode == Opcode::branch || i.opcode == Opcode::jump;
-  });
-}
-
-// The numbers of a thread's barriers in the order of its code.
-std::vector<std::int32_t> barriers_of(const Thread& thread) {
-  std::vector<std::int32_t> numbers;
-  for (const Instruction& i : thread.code) {
-    if (i.opcode == Opcode::barrier) numbers.push_back(i.a.value);
-  }
-  return numbers;
-}
-
-// Whether all of a work-group so large wait at a barrier whose number is known.
-bool is_whole(const Instruction& barrier, std::size_t group) {
-  const bool all = barrier.b == Operand{} || barrier.b == Operand{false, static_cast<std::int32_t>(group)};
-  return all && !barrier.arrives_only && !barrier.a.is_register;
-}
-
-// Whether the threads of a work-group wait for each other at one barrier at a time: they have but one, or
-// pass the same ones in the same order. Then the barrier of the group stands for each.
-bool shares_one_barrier(const std::vector<const Thread*>& group) {
-  std::set<std::int32_t> used;
-  bool everywhere = true;
-  bool in_order = true;
-  for (const Thread* const thread : group) {
-    for (const Instruction& i : thread->code) {
-      if (i.opcode == Opcode::barrier && !is_whole(i, group.size())) return false;
+// All that meet at a barrier have to say the same of how many they are.
+void check_participants(const Program& program) {
+  const auto count = [](std::int32_t n) { return n > 0 ? std::to_string(n) : "no number of"; };
+  const CountedBarriers counted(program);
+  for (const CountedBarriers::Barrier& barrier : counted.all()) {
+    std::optional<std::int32_t> first;
+    for (const CountedBarriers::Member& member : barrier.members) {
+      const std::vector<Instruction>& code = program.threads[static_cast<std::size_t>(member.thread)].code;
+      for (std::size_t pc = 0; pc < code.size(); ++pc) {
+        if (counted.at(member.thread, static_cast<int>(pc)) != &barrier) continue;
+        if (!first) first = code[pc].b.value;
+        if (*first == code[pc].b.value) continue;
+        throw BadInput(fmt::format("'{}' has a barrier {} with {} participants, and with {}", program.name,
+                                   barrier.number, count(*first), count(code[pc].b.value)),
+                       "all threads that meet at a barrier say the same of it");
+      }
     }
-    const std::vector<std::int32_t> numbers = barriers_of(*thread);
-    used.insert(numbers.begin(), numbers.end());
-    everywhere = everywhere && !numbers.empty();
-    in_order = in_order && is_straight_line(*thread) && numbers == barriers_of(*group.front());
   }
-  const bool plain = used.empty() || used == std::set<std::int32_t>{0};
-  return plain || (used.size() == 1 && everywhere) || in_order;
 }
 
 // Refuses what is a program but nothing that Threads (threads.hpp) runs.
 void check_supported(const Program& program) {
-  std::map<std::pair<int, int>, std::vector<const Thread*>> groups;
   for (const Thread& thread : program.threads) {
-    if (!thread.placement.host && thread.slot_of < 0)
-      groups[{thread.placement.agent, thread.placement.wg}].push_back(&thread);
     for (const Instruction& i : thread.code) {
-      if (!i.index.is_register) continue;
-      throw BadInput(
-          fmt::format("'{}' computes addresses, and memory systems run no such program", program.name),
-          "judge it by an axiomatic model, with --model");
+      if (i.status >= 0) throw std::logic_error("a status of a compare-and-swap is lowered before");
+      if (i.index.is_register) {
+        throw BadInput(
+            fmt::format("'{}' computes addresses, and memory systems run no such program", program.name),
+            "judge it by an axiomatic model, with --model");
+      }
+      if (i.opcode == Opcode::barrier && (i.a.is_register || i.b.is_register)) {
+        throw BadInput(fmt::format("'{}' has a barrier whose number or participants a register holds, and on "
+                                   "memory systems both are known beforehand",
+                                   program.name),
+                       "judge it by an axiomatic model, with --model");
+      }
     }
   }
   check_slots(program);
-  for (const auto& [place, group] : groups) {
-    if (shares_one_barrier(group)) continue;
-    throw BadInput(fmt::format("'{}' has barriers that only some threads of a work-group wait at, and memory "
-                               "systems have one barrier for each work-group",
-                               program.name),
-                   "judge it by an axiomatic model, with --model");
-  }
+  check_participants(program);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@
 #include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"
 #include "spec/memory/sc.hpp"
-#include "spec/program/lower_addresses.hpp"
+#include "spec/program/barriers.hpp"
+#include "spec/program/lower_for_systems.hpp"
 
 namespace lockstep {
 
@@ -370,9 +371,15 @@ RaceReport of_origins(RaceReport report, const lowering::Origins& origins) {
 
 RaceReport analyse_races(const Program& program, const RaceOptions& options) {
   refuse_for_models(program);
-  if (has_computed_addresses(program)) {
+  if (CountedBarriers(program).any()) {
+    throw BadInput(
+        fmt::format("'{}' has barriers that only some threads of a work-group wait at, and who meets "
+                    "there is not followed in search of races",
+                    program.name));
+  }
+  if (needs_lowering(program)) {
     lowering::Origins origins;
-    const Program lowered = without_computed_addresses(program, &origins);
+    const Program lowered = lowered_for_systems(program, &origins);
     return of_origins(analyse_races(lowered, options), origins);
   }
   RaceReport report;

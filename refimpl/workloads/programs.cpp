@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "checker/support/diagnostic.hpp"
-#include "spec/program/lower_addresses.hpp"
+#include "spec/program/lower_for_systems.hpp"
 #include "spec/sync/catalogue.hpp"
 
 namespace lockstep {
@@ -24,7 +24,7 @@ Lanes in_all_lanes(std::int32_t value) {
 
 Workload workload_of(const Program& program) {
   Workload workload;
-  workload.program = has_computed_addresses(program) ? without_computed_addresses(program) : program;
+  workload.program = needs_lowering(program) ? lowered_for_systems(program) : program;
   for (Location& location : workload.program.locations) {
     ++location.block;  // block 0 is what a port names before its first request
     workload.initial.push_back(in_all_lanes(location.initial_value));

@@ -12,7 +12,7 @@
 namespace lockstep {
 
 // Memory begins as the program says, alike in all lanes, and what it claims of memory at its end is expected.
-// Computed addresses are lowered (spec/program/lower_addresses.hpp).
+// Computed addresses are lowered (spec/program/lower_for_systems.hpp).
 Workload workload_of(const Program& program);
 
 // "ticket-lock", "ticket-lock/VARIANT"; its parameters are sizes. Throws BadInput with the nearest name of a

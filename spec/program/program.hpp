@@ -121,12 +121,17 @@ struct Instruction {
   std::int32_t location = -1;     // index into Program::locations, -1 where there is none
   std::int32_t target = -1;       // index into Thread::code; code.size() means the end
   std::int16_t destination = -1;  // index into Thread::registers, -1 where there is none
+  // Of a compare_swap that may fail though the values are equal: the register that tells whether it swapped,
+  // 1 or 0; not the destination, which `a` is not then, either.
+  std::int16_t status = -1;
   // Of a load, store or RMW that is no waiting atomic: 0, and its thread waits for it; or the slot that
   // performs it while the thread goes on. Until an await has found the slot free, nothing may touch its
   // destination.
   std::int16_t slot = 0;
-  Operand a = {};      // of a barrier: its number within the work-group
-  Operand b = {};      // of a barrier: how many threads take part, 0: all of the work-group
+  Operand a = {};  // of a barrier: its number within the work-group
+  // Of a barrier: how many threads take part, any so many; 0: all of the work-group; below 0: minus the
+  // number of those that have the barrier, all of them (barriers.hpp).
+  Operand b = {};
   Operand index = {};  // of an access: this many locations behind `location`
   SourcePlace place = {};
 };

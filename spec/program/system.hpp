@@ -31,6 +31,7 @@ class System {
       : k_(std::move(kind)),
         machine_(std::move(machine)),
         program_(std::move(program)),
+        counted_(*program_),
         fault_bits_(fault_bits),
         variant_(variant) {}
 
@@ -38,7 +39,7 @@ class System {
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] const Machine<K>& machine() const { return machine_; }
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
-  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_}; }
+  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_, counted_}; }
 
   void start(StartList<K, State>& s) const {
     s.start(over(), [this](State& state) {
@@ -77,8 +78,9 @@ class System {
 
   // A bool where the kind's truths are; else what it takes.
   [[nodiscard]] auto proper_end(const State& s) const {
-    const typename K::Bool ended =
-        k_.forall(threads, [&](auto t) { return s.port(t).ended; }) && memory().drained(s.memory);
+    const typename K::Bool ended = k_.forall(threads, [&](auto t) {
+      return threads_of_program().is_through(s, t);
+    }) && memory().drained(s.memory);
     if constexpr (requires { K::truth(ended); }) {
       return K::truth(ended);
     } else {
@@ -96,6 +98,7 @@ class System {
   K k_;
   Machine<K> machine_;
   std::shared_ptr<const Program> program_;
+  CountedBarriers counted_;
   std::uint64_t fault_bits_;
   int variant_;
 };

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "spec/kernel/rules.hpp"
+#include "spec/program/barriers.hpp"
 #include "spec/program/machine.hpp"
 #include "spec/program/port.hpp"
 #include "spec/program/program.hpp"
@@ -58,6 +59,7 @@ struct Threads {
   const K& k;
   const Machine<K>& machine;
   const Program& program;
+  const CountedBarriers& counted;
 
   [[nodiscard]] int count() const { return static_cast<int>(program.threads.size()); }
   [[nodiscard]] const Thread& thread(int t) const { return program.threads[static_cast<std::size_t>(t)]; }
@@ -101,6 +103,11 @@ struct Threads {
     } else {
       rules_at(r, thread(t), t, thread_index(t), pc);
     }
+  }
+  // Whether a thread does nothing more: it has ended, or waits at a barrier for so many as nobody is left to
+  // be.
+  [[nodiscard]] Bool is_through(const State& s, ThreadIx i) const {
+    return s.port(i).ended || is_left_behind(s, i);
   }
   // The rules of work-groups, for a reader that knows that the program has barriers.
   template <class Rules>
@@ -230,13 +237,28 @@ struct Threads {
             named("issues", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::running; },
             [this, i, &at](State& s) { request(s, i, at, false); });
-        r.rule(
-            named("arrives at"), over(),
-            [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::running; },
-            [this, i](State& s) {
-              retire(s, i);
-              s.context(i).phase = Phase::waiting;
-            });
+        if (const Counted* const barrier = counted.at(t, pc); barrier != nullptr) {
+          // Who comes first decides who meets: others can tell when it happens.
+          Rule arrives = named("arrives at");
+          arrives.own_move = false;
+          r.rule(
+              arrives, over(),
+              [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::running; },
+              [this, i, t, barrier, next, &at](State& s) {
+                retire(s, i);
+                arrive(s, t, *barrier, at);
+                if (at.arrives_only) next(s);
+              });
+          if (at.arrives_only) break;
+        } else {
+          r.rule(
+              named("arrives at"), over(),
+              [i, answered](const State& s) { return answered(s) && s.context(i).phase == Phase::running; },
+              [this, i](State& s) {
+                retire(s, i);
+                s.context(i).phase = Phase::waiting;
+              });
+        }
         r.rule(
             named("departs from", true), over(),
             [i, idle](const State& s) { return idle(s) && s.context(i).phase == Phase::departing; },
@@ -332,11 +354,90 @@ struct Threads {
     request(s, slot, from_slot, false);
   }
 
+  using Counted = CountedBarriers::Barrier;
+  using Member = CountedBarriers::Member;
+
+  // Whether a thread waits at a barrier that opens for any so many, and that has opened for others.
+  [[nodiscard]] Bool is_left_behind(const State& s, ThreadIx i) const {
+    Bool left(false);
+    for (const Counted& barrier : counted.all()) {
+      if (barrier.opened < 0) continue;
+      const Bool opened = register_of(s, barrier.members.front(), barrier.opened) == Value(1);
+      for (const Member& member : barrier.members)
+        left = left || (i == thread_index(member.thread) && opened && waits(s, member));
+    }
+    return left;
+  }
+  static const Value& register_of(const State& s, const Member& member, int r) {
+    return s.context(thread_index(member.thread)).registers(K::template constant<RegisterTag>(r));
+  }
+  static Value& register_of(State& s, const Member& member, int r) {
+    return s.context(thread_index(member.thread)).registers(K::template constant<RegisterTag>(r));
+  }
+  // Whether one of its threads waits at a counted barrier.
+  static Bool waits(const State& s, const Member& member) {
+    const Context& context = s.context(thread_index(member.thread));
+    Bool there(false);
+    for (const int pc : member.places) there = there || context.pc == pc;
+    return there && context.phase == Phase::waiting;
+  }
+  // One more has come to a counted barrier; where that makes enough of them it opens, and is new.
+  void arrive(State& s, int t, const Counted& barrier, const Instruction& at) const {
+    if (!at.arrives_only) s.context(thread_index(t)).phase = Phase::waiting;
+    for (const Member& member : barrier.members) {
+      if (!at.arrives_only || member.thread != t) continue;
+      Value& times = register_of(s, member, member.arrivals);
+      times = times + Value(1);
+    }
+    const Value needed(CountedBarriers::participants(barrier, at));
+    k.when(have_come(s, barrier, at) == needed, [&] {
+      for (const Member& member : barrier.members) let_go(s, member, at);
+      if (barrier.opened >= 0) register_of(s, barrier.members.front(), barrier.opened) = Value(1);
+    });
+  }
+  // How many have come to a barrier since it opened; where it is for everybody, each once.
+  [[nodiscard]] Value have_come(const State& s, const Counted& barrier, const Instruction& at) const {
+    Value come(0);
+    for (const Member& member : barrier.members) {
+      const Bool here = waits(s, member);
+      if (member.arrivals < 0) {
+        come = come + K::select(here, Value(1), Value(0));
+        continue;
+      }
+      const Value& times = register_of(s, member, member.arrivals);
+      if (CountedBarriers::has_quorum(at)) {
+        come = come + times + K::select(here, Value(1), Value(0));
+      } else {
+        come = come + K::select(here || !(times == Value(0)), Value(1), Value(0));
+      }
+    }
+    return come;
+  }
+  // What an opening barrier does to one of its threads: where it is for everybody, who has arrived without
+  // waiting has done so for this time, and waits, if it does, for the next.
+  void let_go(State& s, const Member& member, const Instruction& at) const {
+    const auto departs = [&] {
+      k.when(waits(s, member), [&] { s.context(thread_index(member.thread)).phase = Phase::departing; });
+    };
+    if (member.arrivals < 0) {
+      departs();
+      return;
+    }
+    Value& times = register_of(s, member, member.arrivals);
+    if (CountedBarriers::has_quorum(at)) {
+      times = Value(0);
+      departs();
+    } else {
+      k.when(times == Value(0), departs, [&] { times = times + Value(-1); });
+    }
+  }
+
   template <class Rules>
   void barrier_rules(Rules& r) const {
     bool any = false;
-    for (const Thread& self : program.threads) {
-      for (const Instruction& at : self.code) any |= at.opcode == Opcode::barrier;
+    for (int t = 0; t < count(); ++t) {
+      for (std::size_t pc = 0; pc < thread(t).code.size(); ++pc)
+        any |= thread(t).code[pc].opcode == Opcode::barrier && counted.at(t, static_cast<int>(pc)) == nullptr;
     }
     if (any) barrier_opens(r);
   }
@@ -345,7 +446,9 @@ struct Threads {
   void barrier_opens(Rules& r) const {
     using Wg = typename K::template Ix<WorkGroupTag>;
     const auto member = [this](ThreadIx i, Wg w) {
-      return !machine.is_host(i) && machine.work_group_of(i) == w;
+      Bool plain = !machine.is_host(i) && machine.work_group_of(i) == w;
+      for (const int t : counted.threads()) plain = plain && !(i == thread_index(t));
+      return plain;
     };
     r.rule(
         Rule{.name = "opens the barrier", .unit = "work-group", .own_move = true}, over(work_groups),

@@ -49,6 +49,7 @@ class ScheduledSystem {
         machine_(std::move(machine)),
         order_(std::move(order)),
         program_(std::move(program)),
+        counted_(*program_),
         setup_(setup),
         fault_bits_(fault_bits),
         variant_(variant) {}
@@ -56,7 +57,7 @@ class ScheduledSystem {
   [[nodiscard]] const K& kind() const { return k_; }
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
-  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_}; }
+  [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, *program_, counted_}; }
   [[nodiscard]] Sched scheduler() const { return {k_, machine_, order_, setup_}; }
 
   void start(StartList<K, State>& s) const {
@@ -109,7 +110,8 @@ class ScheduledSystem {
   void restore(State& s) const { threads_of_program().restore(s.machine); }
 
   [[nodiscard]] auto proper_end(const State& s) const {
-    return K::truth(k_.forall(threads, [&](auto t) { return s.machine.port(t).ended; }) &&
+    return K::truth(k_.forall(threads,
+                              [&](auto t) { return threads_of_program().is_through(s.machine, t); }) &&
                     memory().drained(s.machine.memory));
   }
   [[nodiscard]] Value final_value(const State& s, const Location& location) const {
