@@ -152,7 +152,7 @@ int run(const Options& options) {
   const bool models = are_models(options.sides);
   CompareOptions compare;
   compare.generate = options.generate;
-  compare.model = model_named(options.model);
+  compare.model = find_race_model(options.model);
   compare.race_free = options.race_free;
   compare.limits = options.limits.limits();
   if (options.limits.seconds == 0) compare.limits.time = std::chrono::seconds(10);

@@ -12,6 +12,9 @@
 
 #include "checker/support/diagnostic.hpp"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace lockstep {
 
 namespace {
@@ -41,6 +44,10 @@ std::string differences(const json& here, const json& there) {
 }
 
 }  // namespace
+
+std::string digest(const std::string& text) {
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
 
 Journal::Journal(const std::string& file, std::string_view command, const json& header,
                  const std::function<void(const json&)>& take)
