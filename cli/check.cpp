@@ -10,6 +10,7 @@
 #include "checker/language/read_tests.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -92,7 +93,7 @@ int run(const Options& options) {
     if (run.status == CheckStatus::violated || run.status == CheckStatus::interrupted) break;
   }
   if (options.json) {
-    print_now(check_json(runs, errors).dump(1) + "\n");
+    print_now(json_text(check_json(runs, errors), 1) + "\n");
   } else {
     print_now(check_summary_text(runs, all.size()) + rests_on_text(all));
   }

@@ -1,10 +1,10 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are three executables (cmake/systems.cmake). `lockstep` has all commands but five, which need much
-// that the others do not, and take as long to build as all others together: `lockstep prove` and `lockstep
-// mutate` go on as `lockstep-prove`, which lies beside it, and `lockstep sim`, `lockstep sweep`
-// and `lockstep study` as `lockstep-sim`.
-// lockstep.cpp, lockstep_prove.cpp and lockstep_sim.cpp say which commands each has.
+// There are four executables (cmake/systems.cmake). `lockstep` has all commands but six, which need much that
+// the others do not, and most of which take as long to build as all others together: `lockstep prove` and
+// `lockstep mutate` go on as `lockstep-prove`, which lies beside it, `lockstep sim`, `lockstep sweep` and
+// `lockstep study` as `lockstep-sim`, and `lockstep view`, which serves a page, as `lockstep-view`.
+// lockstep.cpp, lockstep_prove.cpp, lockstep_sim.cpp and lockstep_view.cpp say which commands each has.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,6 +29,8 @@ inline constexpr const char* sweep_what = "Does a comparison hold for all that a
 inline constexpr const char* study_what = "A paper's comparison of systems: each bar, and how far it holds";
 inline constexpr const char* sim_what = "Simulate a workload on a machine with time";
 
+inline constexpr const char* view_what = "Runs, executions, machines and matrices in the browser";
+
 // Those of this executable, in the order of its help.
 std::vector<Command> add_commands(CLI::App& lockstep);
 
@@ -50,5 +52,6 @@ Command add_crosscheck(CLI::App& lockstep);
 Command add_list(CLI::App& lockstep);
 Command add_doctor(CLI::App& lockstep);
 Command add_completion(CLI::App& lockstep);
+Command add_view(CLI::App& lockstep);
 
 }  // namespace lockstep::cli

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
 #include "checker/support/home.hpp"
-#include "checker/support/journal.hpp"
 
 namespace lockstep::cli {
 
@@ -86,7 +86,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
 
 std::string build_identity() {
   std::ifstream self("/proc/self/exe", std::ios::binary);
-  return digest({std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()});
+  return digest(std::string(std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()));
 }
 
 void catch_interrupts() {

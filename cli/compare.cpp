@@ -10,6 +10,7 @@
 
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -191,7 +192,7 @@ int run(const Options& options) {
     report = compare_systems(both, compare);
   }
   progress.erase();
-  print_now(options.json ? compare_json(report).dump(1) + "\n" : compare_text(report) + rests_on);
+  print_now(options.json ? json_text(compare_json(report), 1) + "\n" : compare_text(report) + rests_on);
   if (!options.trace_file.empty() && report.outcomes.evidence && report.outcomes.evidence->trace) {
     write_trace(*report.outcomes.evidence->trace, options.trace_file);
     if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));

@@ -10,6 +10,7 @@
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/generate/matrix.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -92,7 +93,7 @@ int run_matrix(const Options& options) {
   };
   const generate::MatrixReport report = conform_matrix(matrix);
   progress.erase();
-  print_now(options.json ? matrix_json(report).dump(1) + "\n"
+  print_now(options.json ? json_text(matrix_json(report), 1) + "\n"
                          : matrix_text(report) + rests_on_text(matrix.systems));
   return exit_status(report);
 }
@@ -126,12 +127,13 @@ int run(const Options& options) {
     if (!options.journal.empty()) throw BadInput("--faults keeps no journal", "leave out --resume");
     const generate::FaultKills kills = kill_faults(conform, *model, options.only);
     progress.erase();
-    print_now(options.json ? fault_kills_json(kills).dump(1) + "\n" : fault_kills_text(kills) + rests_on);
+    print_now(options.json ? json_text(fault_kills_json(kills), 1) + "\n"
+                           : fault_kills_text(kills) + rests_on);
     return exit_status(kills);
   }
   const generate::ConformReport report = generate::conform(conform, *model);
   progress.erase();
-  print_now(options.json ? conform_json(report).dump(1) + "\n" : conform_text(report) + rests_on);
+  print_now(options.json ? json_text(conform_json(report), 1) + "\n" : conform_text(report) + rests_on);
   if (report.evidence && !options.trace_file.empty()) {
     write_trace(*report.evidence, options.trace_file);
     if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));

@@ -11,6 +11,7 @@
 #include "checker/language/read_tests.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -121,7 +122,7 @@ int run(const Options& options) {
     if (runs.back().agreement == Agreement::interrupted) break;
   }
   if (options.json) {
-    print_now(crosscheck_json(runs, errors).dump(1) + "\n");
+    print_now(json_text(crosscheck_json(runs, errors), 1) + "\n");
   } else {
     print_now(crosscheck_summary_text(runs, all.size()));
   }

@@ -11,6 +11,7 @@
 #include "checker/runs/limits.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "checker/support/registration.hpp"
 #include "cli/command.hpp"
@@ -84,14 +85,14 @@ int run_doctor(bool as_json) {
   const RunLimits limits = LimitOptions{}.limits();
   const double gibibytes = static_cast<double>(limits.memory) / (1 << 30);
   if (as_json) {
-    print_now(json{{"schema", "lockstep.doctor/1"},
-                   {"version", headers_version},
-                   {"build", build_identity()},
-                   {"tools", std::move(found)},
-                   {"data", std::move(shipped_data)},
-                   {"threads", limits.threads},
-                   {"memory_gib", gibibytes}}
-                  .dump(1) +
+    print_now(json_text(json{{"schema", "lockstep.doctor/1"},
+                             {"version", headers_version},
+                             {"build", build_identity()},
+                             {"tools", std::move(found)},
+                             {"data", std::move(shipped_data)},
+                             {"threads", limits.threads},
+                             {"memory_gib", gibibytes}},
+                        1) +
               "\n");
     return complete ? 0 : 1;
   }

@@ -14,6 +14,7 @@
 #include "checker/generate/progress_table.hpp"
 #include "checker/generate/screen.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -144,7 +145,7 @@ int run_progress(const Options& options) {
     progress.erase();
     if (!options.json) print_now(generate::table_text(tables.back()) + "\n");
   }
-  if (options.json) print_now(generate::tables_json(tables).dump(1) + "\n");
+  if (options.json) print_now(json_text(generate::tables_json(tables), 1) + "\n");
   for (const generate::ProgressTable& table : tables) {
     for (const std::string& violation : table.violations)
       print_error("a mistake of lockstep itself: " + violation);
@@ -186,7 +187,7 @@ int run(const Options& options) {
   if (options.json) {
     json out = counts_json(counts, options);
     if (options.list) out["names"] = std::move(names);
-    print_now(out.dump(1) + "\n");
+    print_now(json_text(out, 1) + "\n");
   } else if (!options.list) {
     print_now(counts_text(counts, options));
   }

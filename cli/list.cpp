@@ -9,6 +9,7 @@
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -232,7 +233,7 @@ int run(const Options& options) {
   }
   const std::vector<Section> found = sections(options.words, errors);
   if (options.json) {
-    print_now(json_of(found).dump(1) + "\n");
+    print_now(json_text(json_of(found), 1) + "\n");
   } else {
     std::string text;
     for (const Section& section : found) text += (text.empty() ? "" : "\n") + text_of(section);

@@ -13,6 +13,7 @@
 #include "checker/litmus/report.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -241,7 +242,7 @@ int run_tests(LitmusOptions options) {
   write_for_ci(options, judged, files.errors);
 
   if (options.json) {
-    print_now(suite_json(std::move(reports), errors, coverage, totals).dump(1) + "\n");
+    print_now(json_text(suite_json(std::move(reports), errors, coverage, totals), 1) + "\n");
   } else {
     std::erase_if(tables, [](const SummaryTable& table) { return table.empty(); });
     for (const SummaryTable& table : tables) print_now(table.text() + "\n");
@@ -354,7 +355,7 @@ int run_under_models(const LitmusOptions& options) {
   progress.erase();
   write_for_ci(options, judged, files.errors);
   if (options.json) {
-    print_now(model_suite_json(std::move(reports), errors, totals).dump(1) + "\n");
+    print_now(json_text(model_suite_json(std::move(reports), errors, totals), 1) + "\n");
   } else {
     if (!table.empty()) print_now(table.text() + "\n");
     if (!findings.empty()) print_now(findings + "\n");
@@ -380,7 +381,7 @@ int run_faults_of(const LitmusOptions& options) {
   totals.errors += files.errors.size();
   progress.erase();
   if (options.json) {
-    print_now(faults_json(reports, suite.system, totals).dump(1) + "\n");
+    print_now(json_text(faults_json(reports, suite.system, totals), 1) + "\n");
   } else {
     print_now(fault_table(reports, suite.system.description(), totals) +
               rests_on_text(std::span(&suite.system, 1)));

@@ -20,6 +20,7 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
           add_elsewhere(lockstep, "sweep", sweep_what, "sim"),
           add_elsewhere(lockstep, "study", study_what, "sim"),
           add_replay(lockstep),
+          add_elsewhere(lockstep, "view", view_what, "view"),
           add_explain(lockstep),
           add_export(lockstep),
           add_crosscheck(lockstep),

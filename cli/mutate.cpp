@@ -11,6 +11,7 @@
 #include "checker/litmus/report.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 #include "proofs/prover.hpp"
@@ -157,7 +158,7 @@ int run(const Options& options) {
   SuiteTotals totals = run_faults(tests, suite);
   totals.errors += unread;
   progress.erase();
-  print_now(options.json ? mutants_json(reports, suite.system, totals).dump(1) + "\n"
+  print_now(options.json ? json_text(mutants_json(reports, suite.system, totals), 1) + "\n"
                          : mutant_table(reports, suite.system.description(), totals, options.killed));
   return exit_status(totals);
 }

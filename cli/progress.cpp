@@ -13,6 +13,7 @@
 #include "checker/liveness/confirm.hpp"
 #include "checker/liveness/table.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/systems/scheduled_registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -145,7 +146,7 @@ int confirm(const std::vector<std::shared_ptr<const Program>>& programs, const O
     if (all.back().agreement == Agreement::interrupted) break;
   }
   progress.erase();
-  print_now(options.json ? confirmation_json(all).dump(1) + "\n" : confirmation_text(all));
+  print_now(options.json ? json_text(confirmation_json(all), 1) + "\n" : confirmation_text(all));
   const auto any = [&](Agreement agreement) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Confirmation& c) { return c.agreement == agreement; });
@@ -198,7 +199,7 @@ int run(const Options& options) {
     if (cell.asked) runs.push_back(&cell.run);
   }
   if (options.json) {
-    print_now(table_json(table).dump(1) + "\n");
+    print_now(json_text(table_json(table), 1) + "\n");
   } else if (runs.size() == 1) {
     print_now(liveness_text(*runs.front()));
   } else {

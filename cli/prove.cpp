@@ -11,6 +11,7 @@
 #include "checker/explore/explorer.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/trace/trace.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -233,7 +234,7 @@ class Proofs {
   }
 
   int end() const {
-    if (options_.json) print_now(json_.dump(1) + "\n");
+    if (options_.json) print_now(json_text(json_, 1) + "\n");
     return status_;
   }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "checker/support/json_text.hpp"
 #include "checker/trace/trace.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -20,7 +21,8 @@ struct Options {
 int run(const Options& options) {
   const RecordedTrace recorded = read_trace(options.file);
   const Replay replayed = replay(recorded);
-  print_now(options.json ? replay_json(recorded, replayed).dump(1) + "\n" : replay_text(recorded, replayed));
+  print_now(options.json ? json_text(replay_json(recorded, replayed), 1) + "\n"
+                         : replay_text(recorded, replayed));
   return replayed.difference.empty() ? 0 : 1;
 }
 

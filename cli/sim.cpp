@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -36,7 +37,7 @@ int run_litmus(const Options& options, const Simulation& simulation) {
   if (options.json) {
     nlohmann::ordered_json json{{"schema", "lockstep.sim/1"}, {"machine", simulation.machine_name()}};
     json["tests"] = {timed_test_json(result)};
-    print_now(json.dump(1) + "\n");
+    print_now(json_text(json, 1) + "\n");
   } else {
     print_now(timed_test_text(result));
   }
@@ -79,7 +80,7 @@ int run(const Options& options) {
     runs.push_back(std::move(compared));
     if (interrupted()) break;
   }
-  if (options.json) print_now(comparison_json(simulation.machine_name(), runs).dump(1) + "\n");
+  if (options.json) print_now(json_text(comparison_json(simulation.machine_name(), runs), 1) + "\n");
   if (timeline) {
     timeline->close();
     if (!options.json)

@@ -9,6 +9,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -107,7 +108,7 @@ int run(const Options& options) {
     sweeps.push_back(sweep_of(study, sweeps.size(), options, progress));
   progress.erase();
   if (options.json) {
-    print_now(study_json(study, sweeps).dump(1) + "\n");
+    print_now(json_text(study_json(study, sweeps), 1) + "\n");
   } else {
     print_now(study_text(study, sweeps));
   }

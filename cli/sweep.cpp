@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -141,7 +142,7 @@ int run(const Options& options) {
     json["settings"] = options.choice.settings;
     json["sweeps"] = nlohmann::ordered_json::array();
     for (const Sweep& one : sweeps) json["sweeps"].push_back(sweep_json(one));
-    print_now(json.dump(1) + "\n");
+    print_now(json_text(json, 1) + "\n");
   }
   if (!options.sweep.csv.empty()) write_whole(options.sweep.csv, sweep_csv(sweeps));
   if (!options.sweep.plot.empty() && !interrupted()) write_plot(sweeps.front(), options.sweep.plot);

@@ -46,8 +46,8 @@ function(lockstep_unit name reading libraries)
 endfunction()
 
 # lockstep_add_system(<header> [TARGET <name>] [PROOFS <source>]): the executables <name>, `lockstep` unless said,
-# <name>-prove and <name>-sim, that are the command with all systems that come with Lockstep, and with this one. <name> runs
-# the other two for what they are named after. Called again it adds to the same executables. Proofs are a translation unit as in proofs/systems: <stem>.proofs.cpp beside the header, unless said, where there is
+# <name>-prove, <name>-sim and <name>-view, that are the command with all systems that come with Lockstep, and with this
+# one. <name> runs the others for what they are named after. Called again it adds to the same executables. Proofs are a translation unit as in proofs/systems: <stem>.proofs.cpp beside the header, unless said, where there is
 # one.
 function(lockstep_add_system header)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;PROOFS" "")
@@ -79,7 +79,7 @@ function(lockstep_add_system header)
   set_property(TARGET ${target} APPEND PROPERTY LOCKSTEP_SYSTEMS "${header}")
 
   foreach(kind IN LISTS LOCKSTEP_KINDS)
-    set(executables ${target} ${target}-prove ${target}-sim)
+    set(executables ${target} ${target}-prove ${target}-sim ${target}-view)
     if(kind STREQUAL timed)
       set(executables ${target}-sim)
     endif()

@@ -33,6 +33,14 @@ target_include_directories(lockstep_packages SYSTEM INTERFACE "${XXHASH_INCLUDE_
 target_link_libraries(lockstep_packages INTERFACE fmt::fmt nlohmann_json::nlohmann_json taocpp::pegtl Boost::headers
                                                   Threads::Threads)
 
+add_library(lockstep_httplib INTERFACE)
+target_include_directories(lockstep_httplib SYSTEM INTERFACE "${HTTPLIB_INCLUDE_DIR}")
+if(HTTPLIB_LIBRARY)
+  target_link_libraries(lockstep_httplib INTERFACE "${HTTPLIB_LIBRARY}")
+  target_compile_definitions(lockstep_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT
+                                                        CPPHTTPLIB_BROTLI_SUPPORT)
+endif()
+
 if(LOCKSTEP_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "LOCKSTEP_FUZZ needs clang: configure with the preset `fuzz`")

@@ -13,7 +13,7 @@
 # A build that is not for this machine's processor alone (the preset `package`) makes a Debian package: cpack.
 include(CMakePackageConfigHelpers)
 
-set(parts options packages spec core ${LOCKSTEP_KINDS} proofs proved refimpl cli commands prove sim)
+set(parts options packages httplib spec core ${LOCKSTEP_KINDS} proofs proved refimpl cli commands prove sim view)
 set(targets ${parts})
 list(TRANSFORM targets PREPEND lockstep_)
 foreach(part target IN ZIP_LISTS parts targets)
@@ -68,7 +68,7 @@ if(NOT LOCKSTEP_NATIVE)
 exhaustively, put to litmus tests, proved with Z3, exported to Rumur and SPIN, and simulated with time.")
   # For systems of one's own.
   string(JOIN ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ cmake ninja-build libfmt-dev nlohmann-json3-dev tao-pegtl-dev
-         libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
+         libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev libcpp-httplib-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
   # Judges, and what draws.
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz, gnuplot-nox")
   if(LOCKSTEP_PYTHON)

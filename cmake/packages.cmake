@@ -36,6 +36,13 @@ find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
 lockstep_package(libtomlplusplus-dev TOMLPLUSPLUS_INCLUDE_DIR)
 mark_as_advanced(TOMLPLUSPLUS_INCLUDE_DIR)
 
+# The server of `lockstep view`. Debian compiles it apart from its header, with these three, on which what the header
+# declares depends; elsewhere it may be a header alone.
+find_path(HTTPLIB_INCLUDE_DIR httplib.h)
+find_library(HTTPLIB_LIBRARY cpp-httplib)
+mark_as_advanced(HTTPLIB_INCLUDE_DIR HTTPLIB_LIBRARY)
+lockstep_package(libcpp-httplib-dev HTTPLIB_INCLUDE_DIR)
+
 # Z3's C++ interface, for the prover. Debian ships no CMake package for it.
 find_path(Z3_INCLUDE_DIR z3++.h PATH_SUFFIXES z3)
 find_library(Z3_LIBRARY z3)

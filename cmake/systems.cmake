@@ -55,12 +55,13 @@ function(lockstep_add_reading target kind header)
   target_sources(${target} PRIVATE "${source}")
 endfunction()
 
-# lockstep_add_command(<target> [<source>...]): the three executables of the command (cli/command.hpp), with all systems
-# that come with Lockstep: <target>, <target>-prove and <target>-sim. Who explores waits for neither of the others.
-set(LOCKSTEP_EXECUTABLES ";-prove;-sim")
+# lockstep_add_command(<target> [<source>...]): the four executables of the command (cli/command.hpp), with all systems
+# that come with Lockstep: <target>, <target>-prove, <target>-sim and <target>-view. Who explores waits for none of the
+# others.
+set(LOCKSTEP_EXECUTABLES ";-prove;-sim;-view")
 function(lockstep_add_command target)
-  set(needs "commands;prove;sim")
-  set(lists ";proved;timed")
+  set(needs "commands;prove;sim;view")
+  set(lists ";proved;timed;")
   foreach(suffix needed list IN ZIP_LISTS LOCKSTEP_EXECUTABLES needs lists)
     add_executable(${target}${suffix} ${ARGN})
     target_link_libraries(${target}${suffix} PRIVATE Lockstep::cli Lockstep::${needed} Lockstep::concrete

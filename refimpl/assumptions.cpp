@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "checker/support/json_text.hpp"
 #include "refimpl/section.hpp"
 
 namespace lockstep {
@@ -78,7 +79,7 @@ std::string scalar_text(const toml::node& node) {
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
   }
   if (const auto* truth = node.as_boolean()) return **truth ? "true" : "false";
-  if (const auto* text = node.as_string()) return nlohmann::json(**text).dump();
+  if (const auto* text = node.as_string()) return json_text(nlohmann::json(**text));
   return {};
 }
 

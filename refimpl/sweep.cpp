@@ -16,6 +16,7 @@
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/jobs.hpp"
 #include "checker/support/journal.hpp"
+#include "checker/support/json_text.hpp"
 
 namespace lockstep {
 
@@ -153,7 +154,7 @@ class Runner {
 
  private:
   static std::string key(const std::string& workload, const MachineSettings& settings) {
-    return nlohmann::json{workload, settings}.dump();
+    return json_text(nlohmann::json{workload, settings});
   }
 
   void run_one(SweepPoint& point, bool may_be_refused) {

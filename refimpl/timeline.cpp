@@ -7,14 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 
 namespace lockstep {
 
 namespace {
-
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump();
-}
 
 constexpr std::string_view waves = "waves";
 constexpr std::uint64_t flows_of_a_wave = std::uint64_t{1} << 32;

@@ -632,6 +632,14 @@ TEST_CASE("an unreadable file is reported, the others run, and the status is 2")
   CHECK_THAT(result.out, Catch::Contains("1 as expected") && Catch::Contains("1 error"));
 }
 
+TEST_CASE("a name in another encoding is told in JSON, too") {
+  const Command lockstep;
+  const Result result = lockstep.run({"litmus", "caf\xe9.litmus", "--json"});
+  CHECK(result.status == 2);
+  const auto errors = nlohmann::json::parse(result.out).at("errors");
+  CHECK(errors.at(0) == "caf\xef\xbf\xbd.litmus: error: no such file or folder");
+}
+
 TEST_CASE("a violation ends with status 1 and a trace that replays") {
   const Command lockstep;
   const Result result =

@@ -1032,9 +1032,14 @@ class Compiler {
         bind(env, b.pattern.names.front(), closure(b, outer));
       } else {
         Value v = evaluate(outer, b.body[0]);
+        if (!b.pattern.tuple) note_name(v, b.pattern.names.front());
         bind(env, b.pattern, std::move(v), b.place);
       }
     }
+  }
+  void note_name(const Value& v, const std::string& name) {
+    if (v.kind != Value::Kind::relation || at(v.node).op == Op::base || at(v.node).op == Op::choice) return;
+    plan_.names.try_emplace(v.node, Name{name, in_library_});
   }
   Value closure(const Binding& b, const Env* env) {
     Value v;
@@ -1090,6 +1095,7 @@ class Compiler {
   void forget(std::size_t nodes, std::size_t recursions) {
     plan_.nodes.resize(nodes);
     plan_.recursions.resize(recursions);
+    plan_.names.erase(plan_.names.lower_bound(static_cast<int>(nodes)), plan_.names.end());
     for (auto it = known_.begin(); it != known_.end();) {
       it = static_cast<std::size_t>(it->second) >= nodes ? known_.erase(it) : std::next(it);
     }
@@ -1130,7 +1136,9 @@ class Compiler {
       node.monotone = at(variables[i]).monotone;
       node.antitone = false;
       node.recursion = plan_.recursions[static_cast<std::size_t>(index)].outer;
-      bind(env, relations[i]->pattern.names.front(), value(add(node)));
+      const Value v = value(add(node));
+      note_name(v, relations[i]->pattern.names.front());
+      bind(env, relations[i]->pattern.names.front(), v);
     }
     for (const Binding& b : bindings) {
       if (!b.parameters.empty()) fail(b.place, "a function and a relation are defined by one recursion");
@@ -1315,7 +1323,9 @@ class Compiler {
     if (!fs::exists(path, error)) {
       throw BadInput("the model library 'stdlib.cat' is missing", "it belongs in spec/models/lib");
     }
+    in_library_ = true;
     run_file(std::make_shared<const File>(parse(read_text(path), path)));
+    in_library_ = false;
   }
 
   void include(const std::string& name, SourcePlace place) {
@@ -1413,6 +1423,7 @@ class Compiler {
   std::deque<Env> arena_;
   const Env* globals_ = nullptr;
   std::map<std::string_view, Base> base_of_;
+  bool in_library_ = false;
   int trying_ = 0;  // how many `try` around what is evaluated
   std::map<std::tuple<Op, Base, bool, int, int, int>, int> known_;
   std::vector<std::string> including_;
@@ -1421,6 +1432,16 @@ class Compiler {
 };
 
 }  // namespace
+
+std::set<int> evaluated(const Plan& plan) {
+  std::set<int> nodes;
+  for (const std::vector<Step>& steps : plan.late) {
+    for (const Step& step : steps) {
+      if (step.node >= 0) nodes.insert(step.node);
+    }
+  }
+  return nodes;
+}
 
 bool prunes(const Plan& plan, const Check& check, Stage stage) {
   const Node& node = plan.nodes[static_cast<std::size_t>(check.node)];

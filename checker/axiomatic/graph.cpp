@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "checker/support/diagnostic.hpp"
@@ -40,12 +43,38 @@ std::string failure_text(const Candidate& c, const Candidate::Failure& failure) 
   return text;
 }
 
-// The edges of a failing check that the picture shows: along its cycle.
-std::set<Pair> cycle_edges(const Candidate& c) {
-  std::set<Pair> edges;
+std::vector<Derivation> leaves_of(const Candidate::Failure& failure) {
+  std::vector<Derivation> all;
+  for (const Derivation& pair : failure.pairs) {
+    const std::vector<Derivation> some = leaves(pair);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+// "a po b rf c fr a": the pairs of the check down to base relations; empty where there are none.
+std::string chain_text(const Candidate& c, const Candidate::Failure& failure) {
+  std::string text;
+  for (const Derivation& leaf : leaves_of(failure)) {
+    if (text.empty()) text = letter(c, leaf.from);
+    text += fmt::format(" {}{} {}", leaf.name, leaf.inverted ? "^-1" : "", letter(c, leaf.to));
+  }
+  return text;
+}
+
+// The edges of a failing check that the picture shows: what its cycle is made of, in the direction in which
+// the relations hold.
+std::map<Pair, std::string> cycle_edges(const Candidate& c) {
+  std::map<Pair, std::string> edges;
   if (c.failures.empty()) return edges;
-  const std::vector<int>& cycle = c.failures.front().cycle;
-  for (std::size_t i = 0; i < cycle.size(); ++i) edges.insert({cycle[i], cycle[(i + 1) % cycle.size()]});
+  const Candidate::Failure& failure = c.failures.front();
+  for (const Derivation& leaf : leaves_of(failure)) {
+    edges.try_emplace(leaf.inverted ? Pair{leaf.to, leaf.from} : Pair{leaf.from, leaf.to},
+                      leaf.name.empty() ? failure.label : leaf.name);
+  }
+  const std::vector<int>& cycle = failure.cycle;
+  for (std::size_t i = 0; failure.pairs.empty() && i < cycle.size(); ++i)
+    edges.try_emplace({cycle[i], cycle[(i + 1) % cycle.size()]}, failure.label);
   return edges;
 }
 
@@ -71,17 +100,102 @@ std::string candidate_text(const LitmusTest& test, const Candidate& c) {
     order += fmt::format(" {} < {}", letter(c, first), letter(c, second));
   }
   if (!order.empty()) text += "  coherence:" + order + "\n";
-  for (const Candidate::Failure& failure : c.failures) text += "  " + failure_text(c, failure) + "\n";
+  for (const Candidate::Failure& failure : c.failures) {
+    text += "  " + failure_text(c, failure) + "\n";
+    const std::string chain = chain_text(c, failure);
+    if (!chain.empty()) text += "    " + chain + "\n";
+  }
   for (const std::string& flag : c.flags) text += "  raises " + flag + "\n";
   return text;
 }
 
+namespace {
+
+nlohmann::json derivation_json(const Derivation& derivation) {
+  nlohmann::json out{{"from", derivation.from}, {"to", derivation.to}, {"name", derivation.name}};
+  if (derivation.inverted) out["inverted"] = true;
+  for (const Derivation& part : derivation.parts) out["parts"].push_back(derivation_json(part));
+  return out;
+}
+
+std::vector<Pair> pairs_of(const Execution& execution, cat::Base base) {
+  const auto words = static_cast<std::size_t>(execution.words());
+  std::vector<std::uint64_t> rows(static_cast<std::size_t>(execution.size()) * words);
+  execution.fill(base, rows.data());
+  std::vector<Pair> pairs;
+  for (int i = 0; i < execution.size(); ++i) {
+    for (int j = 0; j < execution.size(); ++j) {
+      const std::uint64_t word = rows[static_cast<std::size_t>(i) * words + static_cast<std::size_t>(j) / 64];
+      if (((word >> (j % 64)) & 1U) != 0) pairs.emplace_back(i, j);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace
+
+nlohmann::json candidate_json(const LitmusTest& test, const Candidate& c) {
+  using nlohmann::json;
+  const Execution& e = c.execution;
+  json threads = json::array();
+  for (const Thread& thread : test.program.threads) threads.push_back(thread.name);
+  json events = json::array();
+  for (int event = 0; event < e.size(); ++event) {
+    const ProgramEvent& what = e.events[static_cast<std::size_t>(event)];
+    events.push_back({{"letter", letter(c, event)},
+                      {"text", event_text(e, event, c.values[static_cast<std::size_t>(event)])},
+                      {"thread", what.thread},
+                      {"initial", what.kind == EventKind::initial}});
+  }
+  json relations = json::array();
+  std::vector<Pair> po;
+  for (std::size_t t = 0; t < e.first.size(); ++t) {
+    const int end = t + 1 < e.first.size() ? e.first[t + 1] : e.size();
+    for (int event = e.first[t]; event + 1 < end; ++event) po.emplace_back(event, event + 1);
+  }
+  const auto add = [&](std::string_view name, std::string_view kind, const std::vector<Pair>& pairs) {
+    if (!pairs.empty()) relations.push_back({{"name", name}, {"kind", kind}, {"pairs", pairs}});
+  };
+  add("po", "base", po);
+  add("rf", "base", c.rf);
+  add("co", "base", c.co);
+  add("fr", "base", c.fr);
+  for (const auto& [name, base] : {std::pair{"rmw", cat::Base::rmw}, std::pair{"addr", cat::Base::addr},
+                                   std::pair{"data", cat::Base::data}, std::pair{"ctrl", cat::Base::ctrl},
+                                   std::pair{"syncbar", cat::Base::syncbar}}) {
+    add(name, "base", pairs_of(e, base));
+  }
+  for (const auto& [name, pairs] : c.shown) add(name, "shown", pairs);
+  for (const auto& [name, pairs] : c.named) {
+    if (name != "fr") add(name, "named", pairs);
+  }
+  json failures = json::array();
+  for (const Candidate::Failure& failure : c.failures) {
+    json pairs = json::array();
+    for (const Derivation& pair : failure.pairs) pairs.push_back(derivation_json(pair));
+    failures.push_back(
+        {{"check", failure.label},
+         {"place",
+          fmt::format("{}:{}", std::filesystem::path(failure.file).filename().string(), failure.place.line)},
+         {"cycle", failure.cycle},
+         {"pairs", std::move(pairs)},
+         {"chain", chain_text(c, failure)}});
+  }
+  return {{"threads", std::move(threads)},
+          {"events", std::move(events)},
+          {"relations", std::move(relations)},
+          {"failures", std::move(failures)},
+          {"flags", c.flags},
+          {"text", candidate_text(test, c)}};
+}
+
 std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std::string& title) {
   const Execution& e = c.execution;
-  const std::set<Pair> cycle = cycle_edges(c);
+  const std::map<Pair, std::string> cycle = cycle_edges(c);
   const auto in_cycle = [&](int event) {
-    return std::any_of(cycle.begin(), cycle.end(),
-                       [&](const Pair& edge) { return edge.first == event || edge.second == event; });
+    return std::any_of(cycle.begin(), cycle.end(), [&](const auto& edge) {
+      return edge.first.first == event || edge.first.second == event;
+    });
   };
   constexpr int column = 190;  // points
   constexpr int row = 76;
@@ -93,7 +207,7 @@ std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std:
   // An initial write is drawn where something reads it or its cycle needs it.
   std::set<int> drawn;
   for (const auto& [write, read] : c.rf) drawn.insert({write, read});
-  for (const auto& [first, second] : cycle) drawn.insert({first, second});
+  for (const auto& [edge, name] : cycle) drawn.insert({edge.first, edge.second});
   int left = 0;
   for (int event = 0; event < static_cast<int>(e.writes.size()); ++event) {
     if (drawn.count(event) == 0) continue;
@@ -129,13 +243,8 @@ std::string candidate_dot(const LitmusTest& test, const Candidate& c, const std:
       edge(pair, "co", "#8d5524");
   }
   for (const Pair& pair : c.fr) edge(pair, "fr", "#1565c0");
-  for (const Pair& pair : cycle) {
-    if (shown.count(pair) > 0) continue;
-    std::string_view name = c.failures.front().label;
-    for (const auto& [relation, pairs] : c.shown) {
-      if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) name = relation;
-    }
-    edge(pair, name, "#6a1b9a");
+  for (const auto& [pair, name] : cycle) {
+    if (shown.count(pair) == 0) edge(pair, name, "#6a1b9a");
   }
   return text + "}\n";
 }

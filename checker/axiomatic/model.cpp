@@ -415,23 +415,39 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
 
 namespace {
 
-// Looks at every candidate with the wanted outcome and keeps the best.
+// The best candidates so far, by outcome.
+struct Best {
+  std::unique_ptr<Candidate> candidate;
+  std::size_t rank = std::numeric_limits<std::size_t>::max();
+};
+struct BestOfAll {
+  const Outcome* only = nullptr;  // none: every outcome
+  std::size_t most = 0;           // outcomes
+  bool more = false;              // there are more
+  std::map<Outcome, Best> best;
+  std::set<Outcome> settled;  // not looked at any more
+};
+
+// Looks at every candidate and keeps the best of each outcome.
 template <class SearchType>
 class Finder final : public SearchVisitor {
  public:
-  Finder(const LitmusTest& test, const Outcome& wanted, SearchType& search, Limits& limits,
-         std::unique_ptr<Candidate>& best, std::size_t& failures)
-      : test_(test), wanted_(wanted), search_(search), limits_(limits), best_(best), failures_(failures) {}
+  Finder(const LitmusTest& test, const cat::Plan& plan, SearchType& search, Limits& limits, BestOfAll& found)
+      : test_(test), search_(search), limits_(limits), found_(found), evaluated_(cat::evaluated(plan)) {}
 
   void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
                std::uint64_t flags, bool) override {
     if (done_) return;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const ConditionTerm& term = test_.observed[i];
-      const std::int32_t value = term.kind == ConditionTerm::Kind::location
-                                     ? memory[static_cast<std::size_t>(term.index)]
-                                     : registers[static_cast<std::size_t>(term.thread)][term.index];
-      if (value != wanted_[i]) return;
+    outcome_.clear();
+    for (const ConditionTerm& term : test_.observed) {
+      outcome_.push_back(term.kind == ConditionTerm::Kind::location
+                             ? memory[static_cast<std::size_t>(term.index)]
+                             : registers[static_cast<std::size_t>(term.thread)][term.index]);
+    }
+    if (found_.only != nullptr ? outcome_ != *found_.only : found_.settled.contains(outcome_)) return;
+    if (found_.best.size() >= found_.most && !found_.best.contains(outcome_)) {
+      found_.more = true;
+      return;
     }
     std::size_t failing = 0;
     for (const cat::Check& check : search_.plan().checks) {
@@ -439,10 +455,11 @@ class Finder final : public SearchVisitor {
     }
     // One that fails nothing and raises a flag says most of an allowed outcome.
     const std::size_t rank = failing * 2 + (failing == 0 && flags == 0 ? 1 : 0);
-    if (best_ != nullptr && rank >= failures_) return;
-    failures_ = rank;
-    keep();
-    done_ = rank == 0;
+    Best& best = found_.best[outcome_];
+    if (rank >= best.rank) return;
+    best.rank = rank;
+    best.candidate = candidate();
+    done_ = found_.only != nullptr && rank == 0;
   }
   void cut() override {}
   bool stop() override { return done_ || limits_.reached(); }
@@ -472,7 +489,7 @@ class Finder final : public SearchVisitor {
     return some;
   }
 
-  void keep() {
+  std::unique_ptr<Candidate> candidate() {
     auto candidate = std::make_unique<Candidate>();
     candidate->execution = search_.execution();
     candidate->values = search_.values();
@@ -493,17 +510,26 @@ class Finder final : public SearchVisitor {
     for (const cat::Shown& shown : search_.plan().shown) {
       candidate->shown.emplace_back(shown.name, pairs([&](int i) { return ev.row(shown.node, i); }));
     }
+    for (const auto& [node, name] : search_.plan().names) {
+      const bool is_shown = std::any_of(candidate->shown.begin(), candidate->shown.end(),
+                                        [&, text = name.text](const auto& one) { return one.first == text; });
+      if (is_shown || !evaluated_.contains(node)) continue;
+      candidate->named.emplace_back(name.text, pairs([&, at = node](int i) { return ev.row(at, i); }));
+    }
     for (const cat::Check& check : search_.plan().checks) {
       if (check.flag) {
         if (ev.holds(check) != check.negated) candidate->flags.push_back(check.label);
         continue;
       }
       if (ev.holds(check) != check.negated) continue;
-      Candidate::Failure failure{check.label, check.file, check.place, {}};
-      if (!check.negated) failure.cycle = witness(check);
+      Candidate::Failure failure{check.label, check.file, check.place, {}, {}};
+      if (!check.negated) {
+        failure.cycle = witness(check);
+        failure.pairs = unfolded(check, failure.cycle);
+      }
       candidate->failures.push_back(std::move(failure));
     }
-    best_ = std::move(candidate);
+    return candidate;
   }
   std::vector<int> witness(const cat::Check& check) {
     auto& ev = search_.evaluator();
@@ -523,42 +549,83 @@ class Finder final : public SearchVisitor {
     return {};
   }
 
+  std::vector<Derivation> unfolded(const cat::Check& check, const std::vector<int>& cycle) {
+    auto& ev = search_.evaluator();
+    const cat::Plan& plan = search_.plan();
+    const int events = search_.execution().size();
+    if (cycle.empty() || plan.nodes[static_cast<std::size_t>(check.node)].set ||
+        events > cat::Unfolding::most_events) {
+      return {};
+    }
+    const cat::Unfolding unfolding(
+        plan, check.node, events, [&](int node, int from, int to) { return ev.has(ev.row(node, from), to); });
+    std::vector<Derivation> pairs;
+    // What `empty` finds is one pair, which does not go round.
+    const std::size_t count = check.kind == cat::CheckKind::empty ? 1 : cycle.size();
+    for (std::size_t i = 0; i < count; ++i)
+      pairs.push_back(unfolding.derive(cycle[i], cycle[(i + 1) % cycle.size()]));
+    return pairs;
+  }
+
   const LitmusTest& test_;
-  const Outcome& wanted_;
   SearchType& search_;
   Limits& limits_;
-  std::unique_ptr<Candidate>& best_;
-  std::size_t& failures_;
+  BestOfAll& found_;
+  std::set<int> evaluated_;  // nodes
+  Outcome outcome_;          // of the candidate that is being looked at
   bool done_ = false;
 };
+
+}  // namespace
+
+namespace {
+
+void find_best(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options,
+               BestOfAll& found) {
+  Limits limits(options);
+  const auto program = std::make_shared<const Program>(test.program);
+  const auto events = std::make_shared<const ProgramEvents>(events_of(test, options));
+  Searches searches;
+  // Allowed ones first: pruned branches hold none.
+  for (const bool prune : {true, false}) {
+    search_all(test, model, *events, searches,
+               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
+                 Finder finder(test, plan, search, limits, found);
+                 search.run(plan, execution, true, prune, finder);
+                 return !search.stopped();
+               });
+    if (found.only != nullptr && !found.best.empty()) break;
+    for (const auto& [outcome, best] : found.best) found.settled.insert(outcome);
+  }
+  for (auto& [outcome, best] : found.best) {
+    best.candidate->program = program;
+    best.candidate->unrolled = events;
+    best.candidate->execution.program = program.get();
+  }
+}
 
 }  // namespace
 
 std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const AxiomaticModel& model,
                                           const Outcome& outcome, const JudgeOptions& options) {
   if (has_waiting_atomics(test.program)) return find_candidate(with_loops(test), model, outcome, options);
-  Limits limits(options);
-  auto program = std::make_shared<const Program>(test.program);
-  auto events = std::make_shared<const ProgramEvents>(events_of(test, options));
-  std::unique_ptr<Candidate> best;
-  std::size_t rank = std::numeric_limits<std::size_t>::max();
-  Searches searches;
-  // An allowed one first: pruned branches hold none.
-  for (const bool prune : {true, false}) {
-    search_all(test, model, *events, searches,
-               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
-                 Finder finder(test, outcome, search, limits, best, rank);
-                 search.run(plan, execution, true, prune, finder);
-                 return !search.stopped();
-               });
-    if (best != nullptr) break;
-  }
-  if (best != nullptr) {
-    best->program = program;
-    best->unrolled = events;
-    best->execution.program = program.get();
-  }
-  return best;
+  BestOfAll found;
+  found.only = &outcome;
+  found.most = 1;
+  find_best(test, model, options, found);
+  return found.best.empty() ? nullptr : std::move(found.best.begin()->second.candidate);
+}
+
+FoundCandidates find_candidates(const LitmusTest& test, const AxiomaticModel& model,
+                                const JudgeOptions& options, std::size_t most) {
+  if (has_waiting_atomics(test.program)) return find_candidates(with_loops(test), model, options, most);
+  BestOfAll found;
+  found.most = most;
+  find_best(test, model, options, found);
+  FoundCandidates all;
+  all.more = found.more;
+  for (auto& [outcome, best] : found.best) all.by_outcome.emplace(outcome, std::move(best.candidate));
+  return all;
 }
 
 void refuse_vacuous(const AxiomaticModel& model) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/axiomatic/execution.hpp"
+#include "checker/axiomatic/unfold.hpp"
 #include "checker/language/condition.hpp"
 #include "checker/language/test.hpp"
 #include "checker/runs/limits.hpp"
@@ -93,12 +95,16 @@ struct Candidate {
   std::vector<std::pair<int, int>> rf;  // from write to read
   std::vector<std::pair<int, int>> co;  // immediate successors only
   std::vector<std::pair<int, int>> fr;  // to the first write after the one read
-  std::vector<std::pair<std::string, std::vector<std::pair<int, int>>>> shown;  // as the model asks
+  using Relation = std::pair<std::string, std::vector<std::pair<int, int>>>;
+  std::vector<Relation> shown;  // as the model asks
+  std::vector<Relation> named;  // all others that the model's definitions name and its checks rest on
   struct Failure {
     std::string label;
     std::string file;
     SourcePlace place;
     std::vector<int> cycle;  // events, where the check is of a cycle; of `empty`, one pair or event
+    // Of a relation, each pair of the cycle in turn, unfolded; none where the execution is too large for it.
+    std::vector<Derivation> pairs;
   };
   std::vector<Failure> failures;   // of checks; none: allowed
   std::vector<std::string> flags;  // raised
@@ -108,5 +114,13 @@ struct Candidate {
 // Nothing where no candidate has the outcome, or the limits are reached first.
 std::unique_ptr<Candidate> find_candidate(const LitmusTest& test, const AxiomaticModel& model,
                                           const Outcome& outcome, const JudgeOptions& options = {});
+
+// The same of every outcome of some candidate, `most` outcomes at most, allowed ones first: in one go.
+struct FoundCandidates {
+  std::map<Outcome, std::unique_ptr<Candidate>> by_outcome;
+  bool more = false;  // outcomes
+};
+FoundCandidates find_candidates(const LitmusTest& test, const AxiomaticModel& model,
+                                const JudgeOptions& options, std::size_t most);
 
 }  // namespace lockstep

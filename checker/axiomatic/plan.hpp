@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -183,6 +185,12 @@ struct Constant {
   std::vector<std::uint64_t> rows;
 };
 
+// What a definition calls a relation. One of the library is told as a whole, as `fr` is.
+struct Name {
+  std::string text;
+  bool of_library = false;
+};
+
 // What a model may be told without being wrong.
 struct Warning {
   std::string file;
@@ -198,6 +206,7 @@ struct Plan {
   std::vector<Choice> choices;
   std::vector<Constant> constants;
   std::vector<Warning> warnings;
+  std::map<int, Name> names;  // of nodes that are relations: the first definition's
   // What must be evaluated when everything up to a stage has been chosen: for checks that hold or fail for
   // good while later choices only add (`early`), and for all (`late`).
   std::array<std::vector<Step>, stage_count> early;
@@ -206,6 +215,9 @@ struct Plan {
   bool uses_coherence = false;
   bool uses_fence_order = false;
 };
+
+// The nodes that have values once everything is chosen: of what checks, and what is shown, rest on.
+std::set<int> evaluated(const Plan& plan);
 
 // Whether a check that fails while a stage is being chosen has failed for good.
 bool prunes(const Plan& plan, const Check& check, Stage stage);

@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "checker/support/json_text.hpp"
+
 namespace lockstep {
 
 namespace {
@@ -98,7 +100,7 @@ std::string explain_json(const recorded::Description& description, const std::st
     json["invariants"].push_back({{"name", invariant.name}, {"predicate", print(invariant.predicate)}});
   }
   json["fields"] = description.fields;
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::vector<std::string> unread_fields(const recorded::Description& description) {

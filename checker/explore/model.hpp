@@ -117,6 +117,7 @@ struct RuleDescription {
   std::vector<std::string> parameters;  // names of the index types
   bool of_program = false;              // executes a program's instruction
   int thread = -1;                      // that executes it
+  bool own_move = false;                // of a thread's own: nobody can tell when (Rule::own_move)
 };
 
 // In a state, a rule does what its types do not allow: "'wL1 evicts' (cu 0, block 1) pushes into a full

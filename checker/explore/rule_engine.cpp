@@ -104,7 +104,8 @@ void RuleEngine::number_instances() {
                                 value.rule.fairness,
                                 {},
                                 value.rule.instruction != nullptr,
-                                value.rule.thread};
+                                value.rule.thread,
+                                value.rule.own_move};
     for (const auto& parameter : value.parameters) description.parameters.emplace_back(parameter.name);
     descriptions_.push_back(std::move(description));
   }

@@ -14,12 +14,10 @@
 #include "checker/interpret/mutation.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
 #include "checker/support/jobs.hpp"
 #include "checker/support/journal.hpp"
 #include "checker/systems/trees.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace lockstep {
 
@@ -135,7 +133,7 @@ class FaultSuite {
   }
 
   static std::string identity_of(std::size_t count, const std::string& text) {
-    return fmt::format("{} ({:016x})", count, XXH64(text.data(), text.size(), 0));
+    return fmt::format("{} ({})", count, digest(text));
   }
   // Takes what a journal of the same mistakes, tests and options knows.
   void resume() {

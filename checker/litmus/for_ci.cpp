@@ -10,6 +10,7 @@
 #include <regex>
 #include <sstream>
 
+#include "checker/support/json_text.hpp"
 #include "checker/support/registration.hpp"
 
 namespace lockstep {
@@ -129,10 +130,11 @@ std::string sarif_json(std::span<const JudgedTest> tests, std::span<const std::s
   }
   for (const std::string& error : unread) results.push_back(result_of("error", error, {}));
   const json driver{{"name", "lockstep"}, {"version", headers_version}, {"rules", std::move(rules)}};
-  return json{{"version", "2.1.0"},
-              {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-              {"runs", json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}}
-             .dump(1) +
+  return json_text(
+             json{{"version", "2.1.0"},
+                  {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                  {"runs", json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}},
+             1) +
          "\n";
 }
 

@@ -242,10 +242,14 @@ void SummaryTable::add(std::string test, std::vector<std::string> cells) {
   rows_.push_back({std::move(test), std::move(cells)});
 }
 
-void SummaryTable::add(const TestReport& report) {
+std::vector<std::string> summary_cells(const TestReport& report) {
   std::vector<std::string> cells;
   for (std::size_t i = 0; i < report.runs.size(); ++i) cells.push_back(cell_of(report, i));
-  add(report.test->name, std::move(cells));
+  return cells;
+}
+
+void SummaryTable::add(const TestReport& report) {
+  add(report.test->name, summary_cells(report));
 }
 
 // Columns are headed by their names, or by numbers explained above the table where names are too

@@ -29,6 +29,9 @@ std::string report_text(const TestReport& report);
 // One line each: "mp-agent on quick-release: never, expected always".
 std::vector<std::string> finding_lines(const TestReport& report);
 
+// What a table says of each of its runs: "never", "sometimes!".
+std::vector<std::string> summary_cells(const TestReport& report);
+
 // Tests by systems or models, at most page_width wide; more systems than fit make a table each few.
 class SummaryTable {
  public:

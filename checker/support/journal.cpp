@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "checker/support/diagnostic.hpp"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "checker/support/json_text.hpp"
 
 namespace lockstep {
 
@@ -36,7 +34,7 @@ std::string differences(const json& here, const json& there) {
   std::string text;
   for (const auto& [key, value] : here.items()) {
     if (there.contains(key) && there[key] == value) continue;
-    const auto told = [](const json& v) { return v.is_string() ? v.get<std::string>() : v.dump(); };
+    const auto told = [](const json& v) { return v.is_string() ? v.get<std::string>() : json_text(v); };
     text += fmt::format("{}{}: it has '{}', this run '{}'", text.empty() ? "" : "; ", key,
                         there.contains(key) ? told(there[key]) : "nothing", told(value));
   }
@@ -44,10 +42,6 @@ std::string differences(const json& here, const json& there) {
 }
 
 }  // namespace
-
-std::string digest(const std::string& text) {
-  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
-}
 
 Journal::Journal(const std::string& file, std::string_view command, const json& header,
                  const std::function<void(const json&)>& take)
@@ -105,7 +99,7 @@ Journal::Journal(const std::string& file, std::string_view command, const json& 
 }
 
 void Journal::append(const json& line) {
-  const std::string text = line.dump() + "\n";
+  const std::string text = json_text(line) + "\n";
   const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
   if (!written || std::fflush(file_.get()) != 0)
     refuse(name_, 0, "the journal cannot be written", "is the disk full?");

@@ -11,9 +11,6 @@
 
 namespace lockstep {
 
-// Of a text, in a word: what a header says of things too long for it.
-std::string digest(const std::string& text);
-
 class Journal {
  public:
   // Opens or begins the file of a command. Every line after an equal header is handed to `take`. Throws

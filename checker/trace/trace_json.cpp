@@ -12,6 +12,7 @@
 #include "checker/language/test.hpp"
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/json_text.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {
@@ -238,7 +239,7 @@ RecordedTrace read_trace(const std::string& file) {
 
 void write_trace(const RecordedTrace& trace, const std::string& file) {
   std::ofstream stream(file, std::ios::binary);
-  stream << trace_json(trace).dump(1) << '\n';
+  stream << json_text(trace_json(trace), 1) << '\n';
   stream.close();
   if (!stream) {
     throw BadInput(

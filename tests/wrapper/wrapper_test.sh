@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 all_packages=(g++ cmake ninja-build libfmt-dev catch2 libcli11-dev nlohmann-json3-dev tao-pegtl-dev libxxhash-dev
-  libtomlplusplus-dev libz3-dev)
+  libtomlplusplus-dev libz3-dev libcpp-httplib-dev)
 
 # ---- stand-ins ---------------------------------------------------------------------------------------------
 
@@ -342,7 +342,7 @@ check -n "$(grep -hF 'waiting for another build' "$work/first" "$work/err")"
 
 claim "test builds the tests too, hands on arguments, and passes"
 run test -R litmus
-called "ninja lockstep lockstep-prove lockstep-sim lockstep_tests"
+called "ninja lockstep lockstep-prove lockstep-sim lockstep-view lockstep_tests"
 called "ctest --test-dir $tree/build --output-on-failure --no-tests=error --parallel $(nproc) -R litmus"
 check "$out" = "100% tests passed, 0 tests failed out of 7"
 check "$status" -eq 0
