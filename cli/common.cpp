@@ -33,12 +33,6 @@ constexpr std::size_t page_width = 80;
 std::atomic<bool> interrupt_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-double physical_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page_bytes > 0 ? static_cast<double>(pages) * static_cast<double>(page_bytes) : 0;
-}
-
 }  // namespace
 
 void LimitOptions::add_to(CLI::App& app, const std::string& timeout_is_for) {
@@ -56,7 +50,7 @@ void LimitOptions::add_to(CLI::App& app, const std::string& timeout_is_for) {
 RunLimits LimitOptions::limits() const {
   RunLimits limits;
   limits.threads = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  limits.memory = static_cast<std::size_t>(gibibytes != 0 ? gibibytes * gibibyte : physical_memory() * 0.75);
+  limits.memory = gibibytes != 0 ? static_cast<std::size_t>(gibibytes * gibibyte) : usual_memory();
   limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
   limits.interrupted = &interrupted();
   return limits;
@@ -93,20 +87,6 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
 std::string build_identity() {
   std::ifstream self("/proc/self/exe", std::ios::binary);
   return digest(std::string(std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()));
-}
-
-std::optional<RaceModel> race_model_named(const std::string& text) {
-  for (const RaceModel model : race_models) {
-    if (name(model) == text) return model;
-  }
-  return std::nullopt;
-}
-
-RaceModel model_named(const std::string& text) {
-  if (const auto model = race_model_named(text)) return *model;
-  std::vector<std::string> names;
-  for (const RaceModel model : race_models) names.emplace_back(name(model));
-  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
 }
 
 void catch_interrupts() {

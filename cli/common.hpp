@@ -3,13 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "checker/generate/generate.hpp"
 #include "checker/language/read_tests.hpp"
-#include "checker/races/races.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
 
@@ -46,11 +44,6 @@ std::vector<CLI::Option*> add_generated(CLI::App& app, generate::GenerateOptions
 // An option that may be given many times, each time with one value or several between commas.
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what);
-
-// "hrf-direct"; throws BadInput with the nearest name.
-RaceModel model_named(const std::string& text);
-// The models that are decided by exploring all interleavings; every other name is a cat model's.
-std::optional<RaceModel> race_model_named(const std::string& text);
 
 // From now on Ctrl-C, or SIGTERM, sets interrupted() once; a second one ends the process.
 void catch_interrupts();

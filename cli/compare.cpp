@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/compare/counters.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
+#include "checker/support/process.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
 
@@ -30,6 +33,8 @@ struct Options {
   std::string trace_file;
   bool race_free = false;
   bool no_check = false;
+  std::string workload;                      // to be simulated; "": none
+  std::vector<std::string> machine_entries;  // said otherwise, PATH=VALUE
   bool json = false;
   LimitOptions limits;
 };
@@ -131,6 +136,63 @@ LitmusTests taken_by(const SystemEntry& system, SuiteFiles files) {
   return system.runs_programs ? std::move(files.tests) : std::move(files.launches);
 }
 
+// What `lockstep sim` said instead of figures.
+BadInput not_simulated(const std::string& side, std::string said) {
+  constexpr std::string_view error = "error: ";
+  constexpr std::string_view hint = "\nhint: ";
+  if (said.starts_with(error)) said.erase(0, error.size());
+  while (said.ends_with('\n')) said.pop_back();
+  const std::size_t at = said.find(hint);
+  return BadInput(fmt::format("'{}' cannot be simulated: {}", side, said.substr(0, at)),
+                  at == std::string::npos ? "" : said.substr(at + hint.size()));
+}
+
+// The figures of workloads on one side, as `lockstep sim` prints them; null when interrupted.
+nlohmann::json simulated(const Options& options, const std::string& side) {
+  const Named named = parts_of(side);
+  const TemporaryFolder folder;
+  Process process;
+  process.command = {std::filesystem::read_symlink("/proc/self/exe").string() + "-sim",
+                     "sim",
+                     options.workload,
+                     "--on",
+                     named.system,
+                     "--json"};
+  const auto add = [&](const char* option, const std::string& value) {
+    process.command.emplace_back(option);
+    process.command.push_back(value);
+  };
+  for (const std::string& fault : named.options.faults) add("--fault", fault);
+  for (const auto& [size, value] : named.options.sizes) add("--size", fmt::format("{}={}", size, value));
+  for (const std::string& entry : options.machine_entries) add("--set", entry);
+  process.folder = folder.path();
+  process.interrupted = &interrupted();
+  const ProcessResult result = run_process(process);
+  if (result.end == ProcessResult::End::interrupted || interrupted()) return nullptr;
+  if (result.end == ProcessResult::End::missing)
+    throw BadInput(fmt::format("cannot run {}", process.command.front()),
+                   "`./lockstep sim --help` builds it");
+  const std::string document = read_file(folder.path() / "stdout");
+  if (!nlohmann::json::accept(document)) throw not_simulated(side, read_file(folder.path() / "stderr"));
+  return nlohmann::json::parse(document);
+}
+
+// Nothing when interrupted.
+std::optional<compare::CounterReport> counters_of(const Options& options, ProgressLine& progress) {
+  const Both<std::string>& sides = options.sides;
+  Both<nlohmann::json> documents;
+  Both<std::string> systems;
+  for (const std::size_t side : {0U, 1U}) {
+    progress.show(fmt::format("simulating {}", sides[side]));
+    documents[side] = simulated(options, sides[side]);
+    if (documents[side].is_null()) return std::nullopt;
+    systems[side] = parts_of(sides[side]).system;
+  }
+  compare::CounterReport report = compare::compare_counters(documents, systems);
+  report.names = sides;
+  return report;
+}
+
 std::string progress_text(const CompareProgress& now) {
   using compare::Phase;
   switch (now.phase) {
@@ -153,7 +215,7 @@ int run(const Options& options) {
   const bool models = are_models(options.sides);
   CompareOptions compare;
   compare.generate = options.generate;
-  compare.model = model_named(options.model);
+  compare.model = find_race_model(options.model);
   compare.race_free = options.race_free;
   compare.limits = options.limits.limits();
   if (options.limits.seconds == 0) compare.limits.time = std::chrono::seconds(10);
@@ -163,6 +225,7 @@ int run(const Options& options) {
   compare::CompareReport report;
   std::string rests_on;
   if (models) {
+    if (!options.workload.empty()) throw BadInput("--sim is for systems", "models know no time");
     if (options.race_free)
       throw BadInput("--race-free is for systems", "a model says itself what it leaves undefined");
     SuiteFiles files = tests_of(options);
@@ -191,12 +254,24 @@ int run(const Options& options) {
     rests_on = rests_on_text(both);
     report = compare_systems(both, compare);
   }
+  std::optional<compare::CounterReport> counters;
+  if (!options.workload.empty() && !report.interrupted) {
+    counters = counters_of(options, progress);
+    report.interrupted = !counters;
+  }
   progress.erase();
-  print_now(options.json ? json_text(compare_json(report), 1) + "\n" : compare_text(report) + rests_on);
+  if (options.json) {
+    nlohmann::json document = compare_json(report);
+    if (counters) document["counters"] = compare::counters_json(*counters);
+    print_now(json_text(document, 1) + "\n");
+  } else {
+    print_now(compare_text(report) + (counters ? compare::counters_text(*counters) : "") + rests_on);
+  }
   if (!options.trace_file.empty() && report.outcomes.evidence && report.outcomes.evidence->trace) {
     write_trace(*report.outcomes.evidence->trace, options.trace_file);
     if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));
   }
+  if (!report.interrupted && counters && counters->differ()) return 1;
   return exit_status(report);
 }
 
@@ -221,6 +296,13 @@ Command add_compare(CLI::App& lockstep) {
       ->capture_default_str();
   app->add_flag("--race-free", options->race_free, "Only tests without a race under that model");
   app->add_flag("--no-check", options->no_check, "Leave out the invariants, under programs that never end");
+  app->add_flag("--sim{all}", options->workload,
+                "Also simulate on both, all workloads or --sim=WORKLOAD: which counters move, by how much");
+  app->add_option("--set", options->machine_entries,
+                  "With --sim: an entry of the machine file, said otherwise: accesses_per_wave=1")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false)
+      ->needs("--sim");
   options->limits.add_to(*app, "each run; without it 10 s");
   app->add_option("--trace", options->trace_file, "Write the execution that one side alone has to a file")
       ->type_name("FILE");

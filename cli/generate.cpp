@@ -158,7 +158,7 @@ int run(const Options& options) {
   if (options.progress) return run_progress(options);
   const Generator generator(options.generate);
   std::optional<RaceModel> model;
-  if (!options.model.empty()) model = model_named(options.model);
+  if (!options.model.empty()) model = find_race_model(options.model);
   if (!options.folder.empty()) std::filesystem::create_directories(options.folder);
   std::map<std::pair<int, int>, Count> counts;
   json names = json::array();

@@ -88,15 +88,9 @@ Section tests_section(std::vector<std::string>& errors) {
   return section;
 }
 
-// Each model with the quoted words of its title.
 Section models_section() {
   Section section{"models", "Models", {}};
-  for (const std::string& name : cat::model_names()) {
-    const std::string title = cat::read_model(name).file->title;
-    const std::size_t quote = title.find('"');
-    section.items.emplace_back(
-        name, quote == std::string::npos ? title : title.substr(quote + 1, title.rfind('"') - quote - 1));
-  }
+  for (const std::string& name : cat::model_names()) section.items.emplace_back(name, cat::model_title(name));
   return section;
 }
 

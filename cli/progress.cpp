@@ -128,12 +128,7 @@ std::vector<Situation> situations_of(const Options& options) {
 LivenessOptions liveness_options(const Options& options) {
   LivenessOptions liveness;
   liveness.limits = options.limits.limits();
-  const std::vector<std::string> words{"weak", "strong", "paths"};
-  if (std::find(words.begin(), words.end(), options.fairness) == words.end())
-    throw BadInput(fmt::format("unknown fairness '{}'", options.fairness),
-                   suggestion(options.fairness, words));
-  liveness.fairness = options.fairness == "strong" ? CycleFairness::strong : CycleFairness::weak;
-  liveness.by_paths = options.fairness == "paths";
+  set_fairness(liveness, options.fairness);
   return liveness;
 }
 

@@ -31,18 +31,11 @@ struct Options {
 
 // A litmus test is run again and again, and its outcomes are counted.
 int run_litmus(const Options& options, const Simulation& simulation) {
-  const SimulationRequest chosen = simulation.request();
-  TimedTestRequest request;
-  request.test = simulation.test();
-  request.machine = chosen.machine;
-  request.systems = simulation.systems();
-  request.options = chosen.options;
-  request.options.sizes = chosen.sizes;
-  request.options.jitter = std::max(0, options.jitter);
-  if (options.runs > 0) request.runs = static_cast<std::size_t>(options.runs);
-  const TimedTest result = run_test(request, interrupted());
+  const std::size_t runs =
+      options.runs > 0 ? static_cast<std::size_t>(options.runs) : TimedTestRequest{}.runs;
+  const TimedTest result = simulation.run_test(runs, std::max(0, options.jitter), interrupted());
   if (options.json) {
-    nlohmann::ordered_json json{{"schema", "lockstep.sim/1"}, {"machine", chosen.machine.name}};
+    nlohmann::ordered_json json{{"schema", "lockstep.sim/1"}, {"machine", simulation.machine_name()}};
     json["tests"] = {timed_test_json(result)};
     print_now(json_text(json, 1) + "\n");
   } else {
@@ -52,7 +45,7 @@ int run_litmus(const Options& options, const Simulation& simulation) {
 }
 
 int run(const Options& options) {
-  const Simulation simulation(options.choice);
+  const Simulation simulation = simulation_of(options.choice);
   if (simulation.test() != nullptr) {
     for (const auto& [given, name] :
          {std::pair(!options.plot.empty(), "--plot"), std::pair(options.rules, "--rules"),
@@ -80,7 +73,8 @@ int run(const Options& options) {
   std::vector<ComparedRun> runs;
   for (const std::string& workload : simulation.workloads()) {
     ComparedRun compared = simulation.run(
-        workload, {}, [&](const std::string& now) { progress.show(now); }, timeline ? &*timeline : nullptr);
+        workload, interrupted(), {}, [&](const std::string& now) { progress.show(now); },
+        timeline ? &*timeline : nullptr);
     progress.erase();
     if (!options.json) print_now(comparison_text(compared, options.rules));
     runs.push_back(std::move(compared));
@@ -104,7 +98,7 @@ int run(const Options& options) {
 Command add_sim(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("sim", sim_what);
-  options->choice.add_to(*app);
+  add_to(*app, options->choice);
   app->add_option("--plot", options->plot, "Write run time and DRAM writes of two systems as SVG")
       ->type_name("FILE");
   app->add_option("--timeline", options->timeline,

@@ -77,7 +77,7 @@ SimulationChoice choice_of(const Study& study, const Study::Bar& bar, const Opti
 
 Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, ProgressLine& progress) {
   const SimulationChoice choice = choice_of(study, study.bars[bar], options);
-  const Simulation simulation(choice);
+  const Simulation simulation = simulation_of(choice);
   SweepRequest request = options.sweep.request(simulation);
   request.workload = choice.workload;
   request.figure = study.panels.front().figure;
@@ -87,7 +87,9 @@ Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, Prog
     request.assumptions = simulation.assumed();
     request.assumptions.push_back(seeds_from(options.seed, 3));
   }
-  request.run = [&](const MachineSettings& settings) { return simulation.run(choice.workload, settings); };
+  request.run = [&](const MachineSettings& settings) {
+    return simulation.run(choice.workload, interrupted(), settings);
+  };
   if (!request.journal.empty()) request.journal = fmt::format("{}.{}", request.journal, bar + 1);
   request.on_progress = [&](std::size_t done, std::size_t all) {
     progress.show(fmt::format("bar {} of {}, {}: {} of {} points", bar + 1, study.bars.size(),

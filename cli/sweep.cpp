@@ -110,7 +110,7 @@ void check_outputs(const Options& options, const Simulation& simulation) {
 }
 
 int run(const Options& options) {
-  const Simulation simulation(options.choice);
+  const Simulation simulation = simulation_of(options.choice);
   check_outputs(options, simulation);
   SweepRequest request = options.sweep.request(simulation);
   request.assumptions = assumptions_of(options, simulation);
@@ -121,7 +121,9 @@ int run(const Options& options) {
   std::vector<Sweep> sweeps;
   for (const std::string& workload : simulation.workloads()) {
     request.workload = workload;
-    request.run = [&](const MachineSettings& settings) { return simulation.run(workload, settings); };
+    request.run = [&](const MachineSettings& settings) {
+      return simulation.run(workload, interrupted(), settings);
+    };
     const auto start = std::chrono::steady_clock::now();
     request.on_progress = [&](std::size_t done, std::size_t all) {
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -152,7 +154,7 @@ int run(const Options& options) {
 Command add_sweep(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("sweep", sweep_what);
-  options->choice.add_to(*app);
+  add_to(*app, options->choice);
   app->add_option(
          "--vary", options->varied,
          "What is moved, in place of what the machine file says is assumed: an entry of it, seed, or "

@@ -8,6 +8,7 @@
 #   lib/cmake/Lockstep       the package
 #   share/lockstep           tests, models, machines (checker/support/home.hpp) and examples, as in the tree
 #   share                    manual pages and completion in shells (manual.cmake)
+#   lib/python3              the Python package (python/CMakeLists.txt), where LOCKSTEP_PYTHON is on
 #
 # A build that is not for this machine's processor alone (the preset `package`) makes a Debian package: cpack.
 include(CMakePackageConfigHelpers)
@@ -70,5 +71,14 @@ exhaustively, put to litmus tests, proved with Z3, exported to Rumur and SPIN, a
          libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev libcpp-httplib-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
   # Judges, and what draws.
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz, gnuplot-nox")
+  if(LOCKSTEP_PYTHON)
+    # A module is of one version of Python. Of its packages, frames and arrays alone need any.
+    math(EXPR next "${Python3_VERSION_MINOR} + 1")
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS
+        "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}~), python3 (<< ${Python3_VERSION_MAJOR}.${next}~)")
+    string(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS ", python3-numpy, python3-pandas")
+    set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/postinst"
+                                           "${PROJECT_SOURCE_DIR}/cmake/debian/prerm")
+  endif()
   include(CPack)
 endif()

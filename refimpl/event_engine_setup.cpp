@@ -7,6 +7,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/event_engine.hpp"
+#include "spec/program/barriers.hpp"
 
 namespace lockstep {
 

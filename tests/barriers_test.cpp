@@ -127,6 +127,18 @@ TEST_CASE("caches show nothing at counted barriers that PTX forbids") {
   }
 }
 
+TEST_CASE("barriers one after the other order what precedes the first before what follows the last") {
+  const std::string model = GENERATE("sc", "tso", "rmo", "ptx-v6.0");
+  CAPTURE(model);
+  const std::vector<Outcome> read{{1}};
+  CHECK(allowed(observing(ptx(2, " st.weak x, 1 | bar.sync 1 ;\n bar.sync 1 | ld.weak r0, x ;")), model) ==
+        read);
+  CHECK(allowed(observing(ptx(3,
+                              " st.weak x, 1 | bar.sync 1 | bar.sync 2 ;\n"
+                              " bar.sync 1   | bar.sync 2 | ld.weak r0, x ;")),
+                model) == read);
+}
+
 TEST_CASE("a barrier that nobody has ever met at leaves nobody behind: it is a deadlock") {
   const LitmusTest alone = ptx(2, " bar.cta.sync 1, 1, 2 | ;\n st.weak x, 1 | ;");
   const SystemRun run = run_on_system(alone, subject_named(GENERATE("sc", "write-through")), {});

@@ -637,7 +637,7 @@ TEST_CASE("a name in another encoding is told in JSON, too") {
   const Result result = lockstep.run({"litmus", "caf\xe9.litmus", "--json"});
   CHECK(result.status == 2);
   const auto errors = nlohmann::json::parse(result.out).at("errors");
-  CHECK(errors.at(0) == "caf\xef\xbf\xbd.litmus: error: no such file or folder");
+  CHECK(errors.at(0) == "caf\xef\xbf\xbd.litmus: error: no such file, folder or test");
 }
 
 TEST_CASE("a violation ends with status 1 and a trace that replays") {
@@ -812,6 +812,25 @@ TEST_CASE("compare tells sides apart as they are named, and refuses what cannot 
   CHECK_THAT(error({"compare", "sc", "write-through", "--tests", "mp-agnet"}),
              Catch::Contains("did you mean 'mp-agent'?"));
   CHECK_THAT(error({"compare", "tso", "rmo", "--race-free"}), Catch::Contains("for systems"));
+  CHECK_THAT(error({"compare", "tso", "rmo", "--sim"}), Catch::Contains("models know no time"));
+}
+
+TEST_CASE("compare simulates both sides when asked, and says why where one cannot be") {
+  const Command lockstep;
+  const auto compare = [&](const std::string& right, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"compare", "write-through",  right,      "--up-to",
+                                       "0",       "--tests",        "mp-agent", "--no-check",
+                                       "--json",  "--sim=reduction"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return lockstep.run(arguments);
+  };
+  const Result moved = compare("write-through/no-l1", {});
+  CHECK(moved.status == 1);
+  const auto workload = nlohmann::json::parse(moved.out).at("counters").at("workloads").at(0);
+  CHECK(workload.at("workload") == "reduction");
+  CHECK(workload.at("moved").at(0).at("counter") == "cycles");
+  CHECK_THAT(compare("write-through/no-l1", {"--set", "memory.quue=64"}).error,
+             Catch::Contains("'write-through' cannot be simulated: ") && Catch::Contains("'queue'"));
 }
 
 TEST_CASE("progress says who ends, on lines that fit, and its lasso is replayed") {

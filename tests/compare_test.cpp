@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/compare/counters.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
 
@@ -224,4 +225,42 @@ TEST_CASE("a comparison as JSON says what its text says") {
   CHECK(json.at("outcomes").at("differing") == report.outcomes.differing);
   CHECK(json.at("outcomes").at("evidence").at("side") == 1);
   CHECK(json.at("rules").at("differ").size() == 2);
+}
+
+TEST_CASE("counters of simulations that moved are told apart by what they count, run time first") {
+  const auto run = [](double cycles, double replaced, const char* end, int wrong) {
+    return nlohmann::json{{"workload", "copy"},
+                          {"system", "s"},
+                          {"end", end},
+                          {"seed", 1},
+                          {"cycles", cycles},
+                          {"words_wrong", wrong},
+                          {"dram", {{"bytes", 64}}},
+                          {"caches",
+                           {{{"table", "l1"}, {"replaced", replaced}, {"installed", 3}},
+                            {{"table", "l2"}, {"replaced", 2 * replaced}, {"installed", 3}}}}};
+  };
+  const auto document = [](nlohmann::json one) {
+    return nlohmann::json{{"machine", "apu"}, {"runs", {std::move(one)}}};
+  };
+  const CounterReport moved =
+      compare_counters({document(run(100, 4, "finished", 0)), document(run(110, 0, "stuck", 2))}, {"s", "s"});
+  REQUIRE(moved.workloads.size() == 1);
+  const WorkloadCounters& one = moved.workloads.front();
+  CHECK(one.counters == 6);
+  REQUIRE(one.moved.size() == 3);
+  CHECK(one.moved[0].counter == "cycles");
+  CHECK(one.moved[0].by() == Approx(0.1));
+  CHECK(one.moved[1].counter == "caches l1 replaced");
+  CHECK(one.moved[2].values == Both<double>{8, 0});
+  CHECK(moved.differ());
+  CHECK_THAT(counters_text(moved), Catch::Contains("+10.0 %") && Catch::Contains("s is stuck") &&
+                                       Catch::Contains("2 words wrong on s") &&
+                                       Catch::Contains("3 of 6 counters moved"));
+  CHECK(counters_json(moved).at("workloads").at(0).at("moved").size() == 3);
+
+  const auto same = document(run(100, 4, "finished", 0));
+  const CounterReport none = compare_counters({same, same}, {"s", "s"});
+  CHECK_FALSE(none.differ());
+  CHECK_THROWS_AS(compare_counters({nlohmann::json::object(), same}, {"s", "s"}), BadInput);
 }

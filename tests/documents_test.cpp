@@ -119,7 +119,7 @@ std::string first_lie(const Block& block) {
 }
 
 std::vector<fs::path> documents() {
-  std::vector<fs::path> found{"README.md", "proofs/README.md", "refimpl/README.md"};
+  std::vector<fs::path> found{"README.md", "proofs/README.md", "python/README.md", "refimpl/README.md"};
   for (const auto& entry : fs::recursive_directory_iterator(root() / "docs")) {
     if (entry.path().extension() == ".md") found.push_back(fs::relative(entry.path(), root()));
   }

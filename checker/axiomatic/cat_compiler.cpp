@@ -208,6 +208,12 @@ std::vector<std::string> model_names() {
   return names;
 }
 
+std::string model_title(const std::string& name) {
+  const std::string title = read_model(name).file->title;
+  const std::size_t quote = title.find('"');
+  return quote == std::string::npos ? title : title.substr(quote + 1, title.rfind('"') - quote - 1);
+}
+
 void add_library_path(Source& source) {
   source.path.push_back(models_folder());
   source.path.push_back(models_folder() + "/lib");

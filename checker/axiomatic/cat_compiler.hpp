@@ -25,6 +25,8 @@ void add_library_path(Source& source);
 
 // The models that come with Lockstep.
 std::vector<std::string> model_names();
+// What the model of that name is: the quoted words of its title. Throws as read_model does.
+std::string model_title(const std::string& name);
 
 // What a model that looks into sets needs to know of the events before it can be compiled.
 class Structure {

@@ -434,6 +434,7 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
     const RunError error = describe_error(std::current_exception(), test.program);
     run.status = error.status;
     run.message = error.message;
+    run.bad_input = error.bad_input;
   }
   collector.finish();
   for (const AllowedOutcome& one : run.outcomes) {

@@ -53,6 +53,7 @@ struct ModelRun {
   std::string model;
   RunStatus status = RunStatus::complete;
   std::string message;                   // of an error
+  std::optional<Diagnostic> bad_input;   // that the error is
   std::vector<AllowedOutcome> outcomes;  // in ascending order, also those that the filter drops
   Tally tally;                           // of those that pass the filter
   std::vector<std::string> flags;        // the model's flags, by label

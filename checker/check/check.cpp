@@ -87,12 +87,6 @@ std::string verdict_text(const CheckRun& run) {
   return {};
 }
 
-std::string_view word(CheckStatus status) {
-  constexpr std::array<std::string_view, 5> words{"holds", "violated", "inconclusive", "interrupted",
-                                                  "error"};
-  return words.at(static_cast<std::size_t>(status));
-}
-
 std::string title(const CheckRun& run) {
   std::string text = run.subject.description();
   if (const std::string client = run.subject.client(); !client.empty()) text += " running " + client;
@@ -124,23 +118,48 @@ nlohmann::json run_json(const CheckRun& run) {
 
 }  // namespace
 
-CheckRun check(const Subject& subject, const CheckOptions& options) {
+std::string_view word(CheckStatus status) {
+  constexpr std::array<std::string_view, 5> words{"holds", "violated", "inconclusive", "interrupted",
+                                                  "error"};
+  return words.at(static_cast<std::size_t>(status));
+}
+
+namespace {
+
+template <class Explore>
+CheckRun run_of(const Subject& subject, Explore&& explore) {
   CheckRun run;
   run.subject = subject;
   try {
-    Subject large = subject;
-    large.options.many_states = true;
-    const std::unique_ptr<Model> model = large.build();
-    run.rules = model->rules();
-    run.exploration = explore(*model, explore_options(options));
-    judge(run, *model);
+    explore(run);
   } catch (...) {
     const RunError error =
         describe_error(std::current_exception(), subject.program ? *subject.program : Program{});
     run.status = error.status == RunStatus::error ? CheckStatus::error : CheckStatus::inconclusive;
     run.message = error.message;
+    run.bad_input = error.bad_input;
   }
   return run;
+}
+
+void explore_all(CheckRun& run, const Model& model, const CheckOptions& options) {
+  run.rules = model.rules();
+  run.exploration = explore(model, explore_options(options));
+  judge(run, model);
+}
+
+}  // namespace
+
+CheckRun check(const Subject& subject, const CheckOptions& options) {
+  return run_of(subject, [&](CheckRun& run) {
+    Subject large = subject;
+    large.options.many_states = true;
+    explore_all(run, *large.build(), options);
+  });
+}
+
+CheckRun check(const Subject& subject, const Model& model, const CheckOptions& options) {
+  return run_of(subject, [&](CheckRun& run) { explore_all(run, model, options); });
 }
 
 RuleCoverage coverage_of(std::span<const CheckRun> runs) {

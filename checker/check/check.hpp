@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
@@ -23,12 +24,14 @@ struct CheckOptions {
 };
 
 enum class CheckStatus : std::uint8_t { holds, violated, inconclusive, interrupted, error };
+std::string_view word(CheckStatus status);
 
 struct CheckRun {
   Subject subject;
   CheckStatus status = CheckStatus::holds;
-  std::string message;        // why it is inconclusive or an error
-  ExploreResult exploration;  // without its trace
+  std::string message;                  // why it is inconclusive or an error
+  std::optional<Diagnostic> bad_input;  // that the error is
+  ExploreResult exploration;            // without its trace
   std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> counterexample;
 };
@@ -36,6 +39,8 @@ struct CheckRun {
 // Explores a subject that is complete, with its program where it needs one. Whatever the subject or a limit
 // does wrong ends in a status, not in an exception.
 CheckRun check(const Subject& subject, const CheckOptions& options);
+// The same of the subject's model, which has been built.
+CheckRun check(const Subject& subject, const Model& model, const CheckOptions& options);
 
 RuleCoverage coverage_of(std::span<const CheckRun> runs);
 

@@ -107,8 +107,11 @@ class Reader {
 }  // namespace
 
 void refuse_launches(const SuiteFiles& files, const std::string& why) {
-  if (!files.tests.empty() || files.launches.empty()) return;
-  const LitmusTest& test = *files.launches.front();
+  if (files.tests.empty() && !files.launches.empty()) refuse_launches(*files.launches.front(), why);
+}
+
+void refuse_launches(const LitmusTest& test, const std::string& why) {
+  if (test.launches == nullptr) return;
   throw BadInput(Diagnostic{test.file,
                             {},
                             "is a sequence of launches: " + why,
@@ -122,17 +125,18 @@ SuiteFiles read_tests(std::span<const std::string> paths, const std::string& hom
   return std::move(reader.result);
 }
 
-std::shared_ptr<const LitmusTest> read_test(const std::string& name, const std::string& home,
-                                            const std::string& why) {
+std::shared_ptr<const LitmusTest> read_any_test(const std::string& name, const std::string& home) {
   std::error_code error;
   if (fs::is_directory(name, error))
     throw BadInput(Diagnostic{name, {}, "is a folder", "name one test of it", {}});
   const Reader reader(home, Clients::include);
-  auto test =
-      std::make_shared<const LitmusTest>(read_litmus(fs::exists(name, error) ? name : reader.named(name)));
-  SuiteFiles files;
-  (test->launches != nullptr ? files.launches : files.tests).push_back(test);
-  refuse_launches(files, why);
+  return std::make_shared<const LitmusTest>(read_litmus(fs::exists(name, error) ? name : reader.named(name)));
+}
+
+std::shared_ptr<const LitmusTest> read_test(const std::string& name, const std::string& home,
+                                            const std::string& why) {
+  auto test = read_any_test(name, home);
+  refuse_launches(*test, why);
   return test;
 }
 

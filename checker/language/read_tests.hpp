@@ -28,9 +28,10 @@ enum class Clients : std::uint8_t { leave_out, include };
 SuiteFiles read_tests(std::span<const std::string> paths, const std::string& home,
                       Clients clients = Clients::leave_out);
 
-// The one program that is named, by file or by the bare name of a test below `home`. Throws BadInput where
-// there is none, where it cannot be read, with the place, and for a sequence of launches, with `why` those
-// are not taken.
+// The one test that is named, by file or by the bare name of one below `home`. Throws BadInput where there is
+// none, and where it cannot be read, with the place.
+std::shared_ptr<const LitmusTest> read_any_test(const std::string& name, const std::string& home);
+// The same of a program. Throws BadInput for a sequence of launches, with `why` those are not taken.
 std::shared_ptr<const LitmusTest> read_test(const std::string& name, const std::string& home,
                                             const std::string& why);
 
@@ -38,5 +39,6 @@ bool has_tag(const LitmusTest& test, std::string_view tag);
 
 // For what takes programs alone: throws BadInput where a sequence of launches was named.
 void refuse_launches(const SuiteFiles& files, const std::string& why);
+void refuse_launches(const LitmusTest& test, const std::string& why);
 
 }  // namespace lockstep

@@ -184,6 +184,7 @@ SystemRun run_on_system(const LitmusTest& test, Subject subject, const RunLimits
     const RunError error = describe_error(std::current_exception(), test.program);
     run.status = error.status;
     run.message = error.message;
+    run.bad_input = error.bad_input;
   }
   return run;
 }

@@ -27,7 +27,8 @@ struct SystemRun {
   Subject subject;     // with its program
   std::string system;  // the subject's name, as in Expect=
   RunStatus status = RunStatus::complete;
-  std::string message;  // of an error
+  std::string message;                  // of an error
+  std::optional<Diagnostic> bad_input;  // that the error is
   std::vector<Outcome>
       outcomes;               // all that were reached, in ascending order, also those that the filter drops
   Tally tally;                // of those that pass the filter

@@ -144,6 +144,14 @@ std::string_view word(Termination termination) {
   return words.at(static_cast<std::size_t>(termination));
 }
 
+void set_fairness(LivenessOptions& options, std::string_view name) {
+  const std::vector<std::string> words{"weak", "strong", "paths"};
+  if (std::find(words.begin(), words.end(), name) == words.end())
+    throw BadInput(fmt::format("unknown fairness '{}'", name), suggestion(name, words));
+  options.fairness = name == "strong" ? CycleFairness::strong : CycleFairness::weak;
+  options.by_paths = name == "paths";
+}
+
 bool never_ends(const Thread& thread) {
   // Backwards from the end.
   const std::size_t n = thread.code.size();
@@ -191,6 +199,7 @@ LivenessRun judge_termination(const Subject& subject, const LivenessOptions& opt
         describe_error(std::current_exception(), subject.program ? *subject.program : Program{});
     run.termination = error.status == RunStatus::error ? Termination::error : Termination::inconclusive;
     run.message = error.message;
+    run.bad_input = error.bad_input;
   }
   return run;
 }

@@ -44,10 +44,14 @@ struct LivenessOptions {
   std::function<void(const Progress&)> on_progress;
 };
 
+// By name, "weak", "strong" or "paths". Throws BadInput with the nearest.
+void set_fairness(LivenessOptions& options, std::string_view name);
+
 struct LivenessRun {
   Subject subject;
   Termination termination = Termination::terminates;
   std::string message;  // why it is inconclusive or an error; the claim that fails; the thread that starves
+  std::optional<Diagnostic> bad_input;  // that the error is
   std::size_t states = 0;
   std::size_t edges = 0;
   double seconds = 0;

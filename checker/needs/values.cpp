@@ -54,6 +54,8 @@ std::int64_t magnitude(const Operand& o) {
   return o.is_register ? 0 : std::abs(std::int64_t{o.value});
 }
 
+constexpr std::int64_t most_arrivals_in_loops = 255;
+
 bool loops(const Thread& thread) {
   for (std::size_t pc = 0; pc < thread.code.size(); ++pc) {
     const Instruction& i = thread.code[pc];
@@ -81,7 +83,12 @@ ValueRange values_of(const Program& program) {
   for (const Thread& thread : program.threads) {
     for (const std::int32_t v : thread.initial_values) see(v);
     const bool repeats = loops(thread);
+    std::int64_t arrivals = 0;  // without waiting: they are counted (barriers.hpp)
     for (const Instruction& i : thread.code) {
+      if (i.opcode == Opcode::barrier) {  // its operands are no data
+        if (i.arrives_only) see(repeats ? most_arrivals_in_loops : ++arrivals);
+        continue;
+      }
       if (!i.a.is_register) see(i.a.value);
       if (!i.b.is_register) see(i.b.value);
       const Growth g = growth_of(i);

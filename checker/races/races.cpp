@@ -13,6 +13,7 @@
 #include "checker/language/test.hpp"
 #include "checker/needs/slots.hpp"
 #include "checker/races/monitor.hpp"
+#include "checker/support/diagnostic.hpp"
 #include "checker/support/tags.hpp"
 #include "checker/systems/program_system.hpp"
 #include "spec/memory/sc.hpp"
@@ -315,6 +316,19 @@ bool judges_relaxed_atomics(RaceModel model) {
 }
 
 }  // namespace
+
+std::optional<RaceModel> race_model_named(std::string_view text) {
+  const auto* const found = std::find_if(race_models.begin(), race_models.end(),
+                                         [&](RaceModel model) { return name(model) == text; });
+  return found == race_models.end() ? std::nullopt : std::optional(*found);
+}
+
+RaceModel find_race_model(std::string_view text) {
+  if (const auto model = race_model_named(text)) return *model;
+  std::vector<std::string> names;
+  for (const RaceModel model : race_models) names.emplace_back(name(model));
+  throw BadInput(fmt::format("unknown model '{}'", text), suggestion(text, names));
+}
 
 std::string_view name(RaceModel model) {
   switch (model) {

@@ -39,8 +39,10 @@ inline constexpr std::array sync_readings{SyncReading::any_location, SyncReading
 
 // As in a test's Race= line: "hrf-relaxed-direct".
 std::string_view name(RaceModel model);
-std::string_view name(SyncReading reading);  // "any location"
-std::string_view name(ConflictKind kind);    // "ordinary"
+std::optional<RaceModel> race_model_named(std::string_view text);
+RaceModel find_race_model(std::string_view text);  // throws BadInput with the nearest name
+std::string_view name(SyncReading reading);        // "any location"
+std::string_view name(ConflictKind kind);          // "ordinary"
 
 // One step of an SC execution. A compare-and-swap that fails only reads; a barrier's arrival and a kernel's
 // end are steps like a release fence, a departure and a kernel's begin like an acquire fence.

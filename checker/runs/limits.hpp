@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "checker/support/diagnostic.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
@@ -45,10 +47,14 @@ struct RunLimits {
   }
 };
 
+// Of a run where nothing is said: three quarters of the machine's. Bytes.
+std::size_t usual_memory();
+
 // What an exception that ended a run means: a status and a message. Rethrows what is none of ours.
 struct RunError {
   RunStatus status = RunStatus::error;
   std::string message;
+  std::optional<Diagnostic> bad_input;  // where that is what it was
 };
 RunError describe_error(const std::exception_ptr& error, const Program& program);
 

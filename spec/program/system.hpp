@@ -78,9 +78,8 @@ class System {
 
   // A bool where the kind's truths are; else what it takes.
   [[nodiscard]] auto proper_end(const State& s) const {
-    const typename K::Bool ended = k_.forall(threads, [&](auto t) {
-      return threads_of_program().is_through(s, t);
-    }) && memory().drained(s.memory);
+    const typename K::Bool ended =
+        k_.forall(threads, [&](auto t) { return s.port(t).ended; }) && memory().drained(s.memory);
     if constexpr (requires { K::truth(ended); }) {
       return K::truth(ended);
     } else {

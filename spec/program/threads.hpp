@@ -104,11 +104,6 @@ struct Threads {
       rules_at(r, thread(t), t, thread_index(t), pc);
     }
   }
-  // Whether a thread does nothing more: it has ended, or waits at a barrier for so many as nobody is left to
-  // be.
-  [[nodiscard]] Bool is_through(const State& s, ThreadIx i) const {
-    return s.port(i).ended || is_left_behind(s, i);
-  }
   // The rules of work-groups, for a reader that knows that the program has barriers.
   template <class Rules>
   void rules_of_work_groups(Rules& r) const {
@@ -249,6 +244,16 @@ struct Threads {
                 arrive(s, t, *barrier, at);
                 if (at.arrives_only) next(s);
               });
+          if (barrier->opened >= 0 && !at.arrives_only) {
+            Rule left = named("is left behind at");
+            left.own_move = false;
+            r.rule(
+                left, over(),
+                [this, i, idle, barrier](const State& s) {
+                  return idle(s) && s.context(i).phase == Phase::waiting && nobody_else_comes(s, *barrier);
+                },
+                [this, t](State& s) { end(s, t); });
+          }
           if (at.arrives_only) break;
         } else {
           r.rule(
@@ -357,16 +362,15 @@ struct Threads {
   using Counted = CountedBarriers::Barrier;
   using Member = CountedBarriers::Member;
 
-  // Whether a thread waits at a barrier that opens for any so many, and that has opened for others.
-  [[nodiscard]] Bool is_left_behind(const State& s, ThreadIx i) const {
-    Bool left(false);
-    for (const Counted& barrier : counted.all()) {
-      if (barrier.opened < 0) continue;
-      const Bool opened = register_of(s, barrier.members.front(), barrier.opened) == Value(1);
-      for (const Member& member : barrier.members)
-        left = left || (i == thread_index(member.thread) && opened && waits(s, member));
+  // Whether a barrier that opens for any so many has done so, and all that could still come to it have ended
+  // or wait at such barriers themselves.
+  [[nodiscard]] Bool nobody_else_comes(const State& s, const Counted& barrier) const {
+    Bool nobody = register_of(s, barrier.members.front(), barrier.opened) == Value(1);
+    for (const int t : counted.threads()) {
+      const ThreadIx i = thread_index(t);
+      nobody = nobody && (s.port(i).ended || s.context(i).phase == Phase::waiting);
     }
-    return left;
+    return nobody;
   }
   static const Value& register_of(const State& s, const Member& member, int r) {
     return s.context(thread_index(member.thread)).registers(K::template constant<RegisterTag>(r));

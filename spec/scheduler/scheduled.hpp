@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "spec/program/barriers.hpp"
 #include "spec/program/claims.hpp"
 #include "spec/program/machine.hpp"
 #include "spec/program/program.hpp"
@@ -110,8 +111,7 @@ class ScheduledSystem {
   void restore(State& s) const { threads_of_program().restore(s.machine); }
 
   [[nodiscard]] auto proper_end(const State& s) const {
-    return K::truth(k_.forall(threads,
-                              [&](auto t) { return threads_of_program().is_through(s.machine, t); }) &&
+    return K::truth(k_.forall(threads, [&](auto t) { return s.machine.port(t).ended; }) &&
                     memory().drained(s.machine.memory));
   }
   [[nodiscard]] Value final_value(const State& s, const Location& location) const {
@@ -201,6 +201,7 @@ class ScheduledSystem {
   Machine<K> machine_;
   WorkGroupOrder<K> order_;
   std::shared_ptr<const Program> program_;
+  CountedBarriers counted_;
   SchedulerSetup setup_;
   std::uint64_t fault_bits_;
   int variant_;

@@ -62,6 +62,23 @@ cp "$(find "$source/litmus" -name 'mp-agent.litmus')" "$work/mine/litmus/"
 claim "LOCKSTEP_HOME comes first" 0 env LOCKSTEP_HOME="$work/mine" "$prefix/bin/lockstep" list tests
 says "Tests in mine/litmus"
 
+# ---- the Python package, where it was built ----------------------------------------------------------------
+
+if [[ -d $prefix/lib/python3 ]]; then
+  # python CODE: Debian's Python, for which it was made, knows the package by nothing but its place.
+  python() {
+    env PYTHONPATH="$prefix/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "$1"
+  }
+  claim "Python finds the package, and the package what comes with it" 0 python 'import lockstep; print(lockstep.home())'
+  says "$prefix/share/lockstep"
+  claim "... tests and systems" 0 python 'import lockstep; print(lockstep.test("mp-agent").on("quick-release"))'
+  says "<lockstep.Run mp-agent on quick-release: complete, 2 outcomes>"
+  claim "... models" 0 python 'import lockstep; print(lockstep.test("mp-agent").under("hrf-indirect").status)'
+  says "complete"
+  claim "... and machines" 0 python 'import lockstep; print(lockstep.simulate("copy", sizes={"words": 256}).right)'
+  says "True"
+fi
+
 # ---- a system outside the tree -----------------------------------------------------------------------------
 
 claim "the example configures" 0 cmake -G Ninja -S "$source/examples/out-of-tree" -B "$work/example" \
