@@ -5,10 +5,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "checker/axiomatic/clauses.hpp"
 #include "checker/axiomatic/graph.hpp"
 #include "checker/axiomatic/model.hpp"
 #include "checker/axiomatic/suite.hpp"
@@ -622,6 +624,256 @@ TEST_CASE("a waiting atomic is a loop to a model", "[axiomatic]") {
                                " atom.relaxed.agent.cas.wait r0, x, 3, 4 ;\n",
                                "exists (P0:r0 == 3 /\\ x == 4)");
   CHECK(observed("sc", taken) == Observation::always);
+}
+
+// ---- judging in fewer steps -------------------------------------------------------------------------------
+
+namespace {
+
+// All that is said of a test but how many candidates were met.
+std::string told(const ModelRun& run, bool counts) {
+  std::string text = run.message + (run.cut ? "cut " : "") + (run.assertion_fails ? "fails " : "");
+  for (const std::string& flag : run.raised_flags()) text += flag + " ";
+  if (counts) text += std::to_string(run.executions);
+  for (const AllowedOutcome& one : run.outcomes) {
+    text += " [";
+    for (const std::int32_t value : one.outcome) text += std::to_string(value) + " ";
+    text += "flags " + std::to_string(one.flags);
+    text += counts ? " in " + std::to_string(one.executions) + "]" : "]";
+  }
+  return text;
+}
+
+ModelRun judged_by(JudgeBy by, const LitmusTest& test, const AxiomaticModel& model, int iterations = 3) {
+  JudgeOptions options;
+  options.unroll.iterations = iterations;
+  options.by = by;
+  return judge(test, model, options);
+}
+
+// What is said of a test by all its candidates, put together with a path for each value of each read and then
+// checked, holds however it is found. True: some execution is allowed.
+bool check_shorter_ways(const LitmusTest& test, const AxiomaticModel& model) {
+  JudgeOptions plainly;
+  plainly.unroll.iterations = 3;
+  plainly.by = JudgeBy::executions;
+  plainly.plainly = true;
+  const ModelRun all = judge(test, model, plainly);
+  const ModelRun executions = judged_by(JudgeBy::executions, test, model);
+  const ModelRun outcomes = judged_by(JudgeBy::outcomes, test, model);
+  INFO(test.name << " under " << model.name() << "\n" << print_program(test.program));
+  CHECK(executions.counted);
+  CHECK(told(executions, true) == told(all, true));
+  CHECK(told(outcomes, outcomes.counted) == told(all, outcomes.counted));
+  return all.executions > 0;
+}
+
+// Small programs in which anything may depend on anything: loops, branches, assertions, updates, conditional
+// stores, fences, barriers, addresses in registers, values out of thin air.
+class Mixtures {
+ public:
+  explicit Mixtures(std::uint32_t seed) : random_(seed) {}
+
+  LitmusTest next() {
+    const int threads = one_in(4) ? 3 : 2;
+    std::vector<std::vector<std::string>> columns;
+    for (int t = 0; t < threads; ++t) columns.push_back(column(2 + below(threads == 2 ? 3 : 2)));
+    std::string text = " ";
+    for (int t = 0; t < threads; ++t) {
+      text += "P" + std::to_string(t) + "@wg " + std::to_string(one_in(2) ? t : 0) + ",agent 0" +
+              (t + 1 < threads ? " | " : " ;\n ");
+    }
+    for (std::size_t line = 0; line < 8; ++line) {
+      for (int t = 0; t < threads; ++t) {
+        const auto& lines = columns[static_cast<std::size_t>(t)];
+        text += (line < lines.size() ? lines[line] : "") + (t + 1 < threads ? " | " : " ;\n ");
+      }
+    }
+    std::string initial = "x = 0; y = 1; a[2] = {0, 1};";
+    std::string condition = "exists (";
+    for (int t = 0; t < threads; ++t) {
+      for (const std::string r : {"r0", "r1"}) initial += " P" + std::to_string(t) + ":" + r + " = 0;";
+      condition += "P" + std::to_string(t) + ":" + reg() + " == " + one_of({"0", "1", "2"}) + " /\\ ";
+    }
+    return hrf(initial, text, condition + one_of({"x", "y"}) + " == " + one_of({"0", "1"}) + ")");
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<std::uint32_t>(n)); }
+  bool one_in(int n) { return below(n) == 0; }
+  std::string one_of(const std::vector<std::string>& words) {
+    return words[static_cast<std::size_t>(below(static_cast<int>(words.size())))];
+  }
+  std::string reg() { return one_of({"r0", "r1"}); }
+  std::string operand() { return one_of({"0", "1", "1", "2", "r0", "r1"}); }
+  std::string place() { return one_of({"x", "x", "x", "y", "y", "a[0]", "a[1]", "a[r0]"}); }
+
+  std::string instruction() {
+    const std::string reading = one_of({"", ".relaxed.agent", ".acquire.agent", ".acquire.wg", ".sc.system"});
+    const std::string writing = one_of({"", ".relaxed.agent", ".release.agent", ".release.wg", ".sc.system"});
+    const std::string both = one_of({".relaxed.agent", ".acq_rel.agent", ".acquire.agent", ".release.wg"});
+    switch (below(16)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return "ld" + reading + " " + reg() + ", " + place();
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+        return "st" + writing + " " + place() + ", " + operand();
+      case 8:
+        return "atom" + both + one_of({".add ", ".exch ", ".sub ", ".max "}) + reg() + ", " + place() + ", " +
+               operand();
+      case 9:
+        return "atom" + both + one_of({".cas ", ".cas.weak "}) + reg() + ", " + place() + ", " +
+               one_of({"0", "1", "r0"}) + ", " + operand();
+      case 10:
+        return "fence" + one_of({".acquire", ".release", ".acq_rel", ".sc", ".sc"}) + ".agent";
+      case 11:
+        return one_of({"add ", "xor ", "eq ", "lt "}) + reg() + ", " + reg() + ", " + operand();
+      case 12:
+        return one_of({"assert ", "assert "}) + reg() + one_of({" == ", " != "}) + one_of({"0", "1"});
+      case 13:
+        return "barrier";
+      case 14:
+        return "ld.relaxed.agent.exclusive r0, x";
+      default:
+        return "st.relaxed.agent.exclusive r1, " + one_of({"x", "x", "y"}) + ", " + operand();
+    }
+  }
+
+  // One branch at most, back as often as forward.
+  std::vector<std::string> column(int size) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < size; ++i) lines.push_back(instruction());
+    if (one_in(2)) {
+      const int at = below(size + 1);
+      const int target = below(size + 2);
+      lines.insert(lines.begin() + at, one_of({"beq ", "bne ", "blt "}) + reg() + ", " + operand() + ", L");
+      if (target > size) {
+        lines.emplace_back("L:");
+      } else {
+        lines[static_cast<std::size_t>(target)].insert(0, "L: ");
+      }
+    }
+    return lines;
+  }
+
+  std::mt19937 random_;
+};
+
+}  // namespace
+
+TEST_CASE("whatever is left out of a search, the answer is that of all candidates", "[axiomatic]") {
+  std::vector<AxiomaticModel> models;
+  for (const char* const name : {"sc", "rc11", "ptx-v6.0", "opencl", "vulkan", "hrf-indirect"})
+    models.emplace_back(name);
+  // What shrinks when more is chosen, also below a closure, next to flags of both kinds.
+  models.push_back(model_of(
+      "let gap = (po & loc) \\ (rf; rf^-1 | co)  flag ~empty rf \\ (po | co) as far\n"
+      "flag acyclic po | rf as causal  irreflexive ((~co & loc & W * W) \\ co^-1 \\ id); po; gap+; rf\n"
+      "acyclic co | rf | fr | po & loc"));
+  models.push_back(
+      model_of("\"OpenCL\" flag ~empty (W * W) & loc & ext \\ (co | co^-1) as unordered\n"
+               "let rec hb = po | rf & ext | hb; hb  irreflexive hb; (co | fr)?"));
+  // Of what a model chooses by itself there are no bounds.
+  models.push_back(model_of("with o from linearisations(W \\ IW, po) acyclic co | o | rf"));
+  Mixtures mixtures(7);
+  std::size_t allowed = 0;
+  for (int i = 0; i < 150; ++i) {
+    const LitmusTest test = mixtures.next();
+    for (const AxiomaticModel& model : models) allowed += check_shorter_ways(test, model) ? 1 : 0;
+  }
+  CHECK(allowed > 500);
+}
+
+TEST_CASE("outcomes are found one by one where executions are too many", "[axiomatic]") {
+  std::string columns = " P0@wg 0,agent 0 | P1@wg 1,agent 0 | P2@wg 2,agent 0 | P3@wg 3,agent 0 ;\n";
+  for (int line = 0; line < 8; ++line) {
+    for (int t = 0; t < 4; ++t) {
+      const std::string place((line / 2 + t * line) % 2 == 0 ? "x" : "y");
+      columns += line % 2 == 0 ? " st.relaxed.agent " + place + ", " + std::to_string(1 + (line / 2 + t) % 2)
+                               : " ld.relaxed.agent r0, " + place;
+      columns += t < 3 ? " |" : " ;\n";
+    }
+  }
+  const LitmusTest test = hrf("x = 0; y = 0;", columns,
+                              "exists (P0:r0 == 0 /\\ P1:r0 == 1 /\\ P2:r0 == 2 /\\ P3:r0 == 0 /\\ y == 1)");
+  const ModelRun run = judge(test, AxiomaticModel("sc"));
+  INFO(run.message);
+  REQUIRE(run.status == RunStatus::complete);
+  CHECK_FALSE(run.counted);
+  const SystemRun explored = run_on_system(test, subject_named("sc"), {});
+  REQUIRE(explored.status == RunStatus::complete);
+  std::vector<Outcome> allowed;
+  for (const AllowedOutcome& one : run.outcomes) allowed.push_back(one.outcome);
+  CHECK(allowed == explored.outcomes);
+}
+
+TEST_CASE("a ticket lock under a model: one after the other, where every order is in its place",
+          "[axiomatic]") {
+  const auto lock = [](const std::string& waits, const std::string& leaves) {
+    std::string columns = " P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n";
+    for (const std::string& line :
+         {std::string("atom.relaxed.gpu.add r0, next, 1"), "L: " + waits + " r1, now",
+          std::string("bne r1, r0, L"), std::string("ld.weak r2, x"), std::string("add r3, r2, 1"),
+          std::string("st.weak x, r3"), "atom." + leaves + ".gpu.add r4, now, 1"})
+      columns += " " + line + " | " + line + " ;\n";
+    return parse_litmus("PTX t\n{ next = 0; now = 0; x = 0; }\n" + columns + "exists (x == 1)\n", "t.litmus");
+  };
+  const AxiomaticModel ptx("ptx-v6.0");
+  const auto says = [&](const std::string& waits, const std::string& leaves) {
+    const ModelRun executions = judged_by(JudgeBy::executions, lock(waits, leaves), ptx, 4);
+    const ModelRun outcomes = judged_by(JudgeBy::outcomes, lock(waits, leaves), ptx, 4);
+    CHECK(executions.status == RunStatus::complete);
+    CHECK_FALSE(executions.cut);
+    CHECK(told(outcomes, false) == told(executions, false));
+    return executions.tally.observation();
+  };
+  CHECK(says("ld.acquire.gpu", "release") == Observation::never);
+  CHECK(says("ld.relaxed.gpu", "release") == Observation::sometimes);
+  CHECK(says("ld.acquire.gpu", "relaxed") == Observation::sometimes);
+}
+
+TEST_CASE("clauses have the solutions that trying all values finds", "[axiomatic]") {
+  std::mt19937 random(3);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint32_t>(n)); };
+  constexpr int variables = 9;
+  for (int formula = 0; formula < 200; ++formula) {
+    std::vector<std::vector<Literal>> given(static_cast<std::size_t>(15 + below(30)));
+    for (auto& clause : given) {
+      for (int i = below(10) == 0 ? 2 : 0; i < 3; ++i) clause.emplace_back(below(variables), below(2) == 0);
+    }
+    const auto solves = [&](int values) {
+      return std::all_of(given.begin(), given.end(), [&](const auto& clause) {
+        return std::any_of(clause.begin(), clause.end(),
+                           [&](Literal l) { return (((values >> l.variable()) & 1) != 0) == l.positive(); });
+      });
+    };
+    std::set<int> expected;
+    for (int values = 0; values < 1 << variables; ++values) {
+      if (solves(values)) expected.insert(values);
+    }
+    Clauses clauses;
+    clauses.clear();
+    for (int v = 0; v < variables; ++v) clauses.add_variable(below(2) == 0);
+    for (const auto& clause : given) clauses.add(clause);
+    std::set<int> found;
+    while (clauses.propagate()) {
+      if (clauses.restart_if_due() || clauses.decide()) continue;
+      int values = 0;
+      std::vector<Literal> others;
+      for (const Literal l : clauses.trail()) {
+        values |= l.positive() ? 1 << l.variable() : 0;
+        others.push_back(!l);
+      }
+      REQUIRE(found.insert(values).second);
+      clauses.add(others);
+    }
+    CHECK(found == expected);
+  }
 }
 
 TEST_CASE("messages quote the expression that they are about, whole", "[axiomatic]") {

@@ -415,7 +415,7 @@ TEST_CASE("a request names systems, tests and models, and is told the nearest wh
                            {{"system", "sc"}, {"test", "mp-agent"}, {"path", "99999999999999999999"}})) !=
         "");
   CHECK(error_of(site, get("run", {{"trace", "3"}})).find("no run number 3") != std::string::npos);
-  CHECK(error_of(site, get("explore", {{"system", "\xff"}, {"test", "mp-agent"}})).find("no system") !=
+  CHECK(error_of(site, get("explore", {{"system", "\xff"}, {"test", "mp-agent"}})).find("unknown system") !=
         std::string::npos);
   CHECK(error_of(site, get("explore", {{"system", "sc"}, {"test", "mp-agent"}, {"fault", "no"}})) != "");
   CHECK(error_of(site, get("matrix", {{"job", "m"}})) != "");

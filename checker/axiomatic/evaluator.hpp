@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -72,17 +73,24 @@ class Evaluator {
     return arena_.data() + choices_ + static_cast<std::size_t>(which) * relation_words() +
            static_cast<std::size_t>(event) * W;
   }
+  // All that is chosen but by the model itself: rows of rf, then of co, then of the order of fences.
+  std::span<Word> chosen() { return {rf(), 3 * relation_words()}; }
   static bool has(const Word* row, int event) { return ((row[event / 64] >> (event % 64)) & 1U) != 0; }
   static void put(Word* row, int event) { row[event / 64] |= Word{1} << (event % 64); }
   static void drop(Word* row, int event) { row[event / 64] &= ~(Word{1} << (event % 64)); }
 
+  // What is taken away from something, or the complement is of, is looked up in another evaluator: of two
+  // that do so for each other one bounds the plan from below, and one from above.
+  void subtract_what_is_in(Evaluator& other) { subtracted_ = &other; }
+
   void evaluate(const std::vector<Step>& steps) {
-    for (const Step& step : steps) {
-      if (step.recursion >= 0) {
-        solve(step.recursion);
-      } else {
-        evaluate(step.node);
-      }
+    for (const Step& step : steps) evaluate(step);
+  }
+  void evaluate(const Step& step) {
+    if (step.recursion >= 0) {
+      solve(step.recursion);
+    } else {
+      evaluate(step.node);
     }
   }
 
@@ -190,11 +198,11 @@ class Evaluator {
         std::memcpy(out, row(node.a), words_of(node) * sizeof(Word));
         return;
       case Op::union_:
-        return each_word(node, out, [](Word a, Word b) { return a | b; });
+        return each_word(node, out, row(node.a), row(node.b), [](Word a, Word b) { return a | b; });
       case Op::intersection:
-        return each_word(node, out, [](Word a, Word b) { return a & b; });
+        return each_word(node, out, row(node.a), row(node.b), [](Word a, Word b) { return a & b; });
       case Op::difference:
-        return each_word(node, out, [](Word a, Word b) { return a & ~b; });
+        return each_word(node, out, row(node.a), subtracted(node.b), [](Word a, Word b) { return a & ~b; });
       case Op::sequence:
         for (int i = 0; i < n_; ++i, out += W) {
           clear(out);
@@ -212,11 +220,11 @@ class Evaluator {
         return;
       case Op::complement:
         if (node.set) {
-          for (std::size_t k = 0; k < W; ++k) out[k] = all_[k] & ~row(node.a)[k];
+          for (std::size_t k = 0; k < W; ++k) out[k] = all_[k] & ~subtracted(node.a)[k];
           return;
         }
         for (int i = 0; i < n_; ++i, out += W) {
-          const Word* const in = row(node.a, i);
+          const Word* const in = subtracted(node.a, i);
           for (std::size_t k = 0; k < W; ++k) out[k] = all_[k] & ~in[k];
         }
         return;
@@ -293,10 +301,11 @@ class Evaluator {
       for (Word rest = in[k]; rest != 0; rest &= rest - 1) use(k * 64 + std::countr_zero(rest));
     }
   }
+  const Word* subtracted(int node, int event = 0) {
+    return subtracted_ == nullptr ? row(node, event) : subtracted_->row(node, event);
+  }
   template <class Join>
-  void each_word(const Node& node, Row out, const Join& join) {
-    const Word* const a = row(node.a);
-    const Word* const b = row(node.b);
+  void each_word(const Node& node, Row out, const Word* a, const Word* b, const Join& join) {
     const std::size_t words = words_of(node);
     for (std::size_t i = 0; i < words; ++i) out[i] = join(a[i], b[i]);
   }
@@ -378,6 +387,7 @@ class Evaluator {
 
  private:
   const Plan* plan_ = nullptr;
+  Evaluator* subtracted_ = nullptr;
   int n_ = 0;
   std::array<Word, W> all_{};
   std::vector<std::size_t> offsets_;

@@ -1,14 +1,16 @@
-// Runs each thread on its own, letting every read find every value that some write may have left.
+// Runs each thread on its own. What a read finds stays open: a branch that depends on it is followed both
+// ways, and each path keeps the conditions under which it is taken.
 //
-// Those values are a least fixpoint: initial values, constants that the text stores and guesses of what comes
-// out of thin air, then whatever runs write that read such values. A chain of reads-from edges visits a write
-// at most once, so as many rounds as there are writes are enough.
+// A read may find every value that some write may have left. Those are a least fixpoint: initial values,
+// constants that the text stores and guesses of what comes out of thin air, then whatever runs write that
+// read such values. A chain of reads-from edges visits a write at most once, so as many rounds as there are
+// writes are enough.
 #include "checker/axiomatic/events.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <bit>
 #include <set>
 
 #include "checker/support/diagnostic.hpp"
@@ -21,16 +23,6 @@ namespace lockstep {
 namespace {
 
 using Bits = ThreadPath::Bits;
-
-// The value that an RMW leaves where it succeeds.
-std::int32_t modified(const Instruction& at, std::int32_t old, std::int32_t a, std::int32_t b) {
-  struct {
-    RmwFunction function;
-    std::int64_t a;
-    std::int64_t b;
-  } const request{at.rmw, a, b};
-  return to_register(rmw_result(Numbers{}, request, std::int64_t{old}));
-}
 
 Order reading_part(Order order) {
   if (order == Order::acq_rel) return Order::acquire;
@@ -71,6 +63,7 @@ class Values {
   bool add(int location, std::int32_t value) {
     return sets_[static_cast<std::size_t>(location)].insert(value).second;
   }
+  [[nodiscard]] const std::vector<std::set<std::int32_t>>& all() const { return sets_; }
 
  private:
   void seed(const Program& program, const Instruction& i, std::int32_t value) {
@@ -83,7 +76,89 @@ class Values {
   std::vector<std::set<std::int32_t>> sets_;
 };
 
-// Enumerates the runs of one thread.
+// Values for the reads that something depends on, under the conditions of a path.
+class Assignments {
+ public:
+  explicit Assignments(const Values& values) : values_(values) {}
+
+  void begin(const Terms& terms, const std::vector<ProgramEvent>& events, std::size_t tries) {
+    events_ = &events;
+    tries_ = tries;
+    evaluation_.begin(terms);
+  }
+
+  // Uses each choice of values for `reads` that the reads connected with them by conditions can complete,
+  // until `use` returns true. False: there are too many to try.
+  template <class Use>
+  bool each(Bits reads, const std::vector<PathCondition>& conditions, const Use& use) {
+    order_.clear();
+    append(reads);
+    wanted_ = order_.size();
+    std::vector<const PathCondition*> connected;
+    Bits all = reads;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const PathCondition& condition : conditions) {
+        if ((condition.reads & all) == 0 ||
+            std::find(connected.begin(), connected.end(), &condition) != connected.end())
+          continue;
+        connected.push_back(&condition);
+        append(condition.reads & ~all);
+        all |= condition.reads;
+        grown = true;
+      }
+    }
+    complete_at_.assign(order_.size(), {});
+    for (const PathCondition* condition : connected) {
+      std::size_t last = order_.size() - 1;
+      while (((condition->reads >> order_[last]) & 1U) == 0) --last;
+      complete_at_[last].push_back(condition);
+    }
+    out_of_tries_ = false;
+    search(0, use);
+    return !out_of_tries_;
+  }
+
+ private:
+  void append(Bits reads) {
+    for (; reads != 0; reads &= reads - 1) order_.push_back(std::countr_zero(reads));
+  }
+
+  // Whether to stop. Behind the wanted reads, one way to complete them is enough.
+  template <class Use>
+  bool search(std::size_t k, const Use& use) {
+    if (k == wanted_) return (k == order_.size() || completes(k)) && use(evaluation_);
+    return try_values(k, [&] { return search(k + 1, use); });
+  }
+  bool completes(std::size_t k) {
+    if (k == order_.size()) return true;
+    return try_values(k, [&] { return completes(k + 1); });
+  }
+  template <class Next>
+  bool try_values(std::size_t k, const Next& next) {
+    const int location = (*events_)[static_cast<std::size_t>(order_[k])].location;
+    for (const std::int32_t v : values_.of(location)) {
+      if (tries_ == 0) out_of_tries_ = true;
+      if (out_of_tries_) return true;
+      --tries_;
+      evaluation_.set(order_[k], v);
+      const auto holds = [&](const PathCondition* condition) { return condition->holds(evaluation_); };
+      if (std::all_of(complete_at_[k].begin(), complete_at_[k].end(), holds) && next()) return true;
+    }
+    return false;
+  }
+
+  const Values& values_;
+  const std::vector<ProgramEvent>* events_ = nullptr;
+  std::size_t tries_ = 0;
+  bool out_of_tries_ = false;
+  std::vector<int> order_;
+  std::size_t wanted_ = 0;
+  std::vector<std::vector<const PathCondition*>> complete_at_;  // by place in the order
+  Evaluation evaluation_;
+};
+
+// Enumerates the paths of one thread.
 class Runner {
  public:
   Runner(const Program& program, int thread, EventStyle style, const Values& values,
@@ -95,32 +170,33 @@ class Runner {
         may_diverge_(flags_divergence(style) &&
                      barriers::may_diverge(program)[static_cast<std::size_t>(thread)]),
         values_(values),
-        limits_(limits) {}
+        limits_(limits),
+        assignments_(values) {}
 
   // Collects into `out`, and what is written beyond the known values into `fresh`.
   void run(ThreadEvents& out, std::set<std::pair<int, std::int32_t>>& fresh) {
     out_ = &out;
     fresh_ = &fresh;
     State s;
-    s.registers = self_.initial_values;
+    for (const std::int32_t v : self_.initial_values) s.registers.push_back({true, v});
     s.registers.resize(self_.registers.size());
     s.taint.resize(s.registers.size());
     s.visits.resize(self_.code.size());
     step(s);
   }
 
-  // On any run, also one that spins on values that are not known yet.
+  // On any path, also one that spins on values that are not known yet.
   [[nodiscard]] std::size_t most_writes() const { return most_writes_; }
 
  private:
   struct Visit {
     int pc;
-    std::vector<std::int32_t> registers;
+    std::vector<PathValue> registers;
   };
   struct State {
     int pc = 0;
     int watched = -1;  // the event of the exclusive load that no exclusive store has followed
-    std::vector<std::int32_t> registers;
+    std::vector<PathValue> registers;
     std::vector<Bits> taint;  // by register: the reads that its value depends on
     Bits ctrl = 0;
     std::vector<std::int16_t> visits;
@@ -129,24 +205,26 @@ class Runner {
     std::vector<Bits> addr;
     std::vector<Bits> data;
     std::vector<Bits> control;
-    std::vector<std::int32_t> values;
+    std::vector<PathValue> values;
+    std::vector<PathCondition> conditions;
   };
 
-  [[nodiscard]] std::int32_t value(const State& s, const Operand& o) const {
-    return o.is_register ? s.registers[static_cast<std::size_t>(o.value)] : o.value;
+  [[nodiscard]] PathValue value(const State& s, const Operand& o) const {
+    return o.is_register ? s.registers[static_cast<std::size_t>(o.value)] : PathValue{true, o.value};
   }
+  // Of an operand that settle() has seen to.
+  [[nodiscard]] std::int32_t number(const State& s, const Operand& o) const { return value(s, o).is; }
   [[nodiscard]] Bits taint(const State& s, const Operand& o) const {
     return o.is_register ? s.taint[static_cast<std::size_t>(o.value)] : 0;
   }
-  void assign(State& s, int destination, std::int32_t v, Bits taint) const {
+  void assign(State& s, int destination, PathValue v, Bits taint) const {
     if (destination < 0) return;
     s.registers[static_cast<std::size_t>(destination)] = v;
     s.taint[static_cast<std::size_t>(destination)] = taint;
   }
 
-  ProgramEvent& add(State& s, EventKind kind, const Instruction& at, std::int32_t value, Bits addr,
-                    Bits data) {
-    if (s.events.size() == 64) {
+  ProgramEvent& add(State& s, EventKind kind, const Instruction& at, PathValue value, Bits addr, Bits data) {
+    if (s.events.size() == static_cast<std::size_t>(Terms::positions)) {
       throw BadInput(fmt::format("'{}' has paths of more than 64 events in {}", program_.name, self_.name),
                      "use a smaller unrolling bound");
     }
@@ -166,10 +244,92 @@ class Runner {
     return s.events.back();
   }
 
+  // ---- conditions
+
+  // Goes on only where one of the comparisons holds. False: it never does here.
+  bool require(State& s, std::vector<PathCondition::Compared> any) {
+    PathCondition condition;
+    for (const auto& one : any) {
+      if (!one.a.known || !one.b.known) {
+        condition.reads |= terms_->reads(one.a) | terms_->reads(one.b);
+      } else if (compare(one.comparison, one.a.is, one.b.is)) {
+        return true;
+      } else {
+        continue;
+      }
+      condition.any.push_back(one);
+    }
+    if (condition.any.empty()) return false;
+    s.conditions.push_back(std::move(condition));
+    bool possible = false;
+    assignments_.begin(*terms_, s.events, limits_.tries);
+    // What takes too long to tell is left to the search.
+    const bool told = assignments_.each(s.conditions.back().reads, s.conditions,
+                                        [&](Evaluation&) { return possible = true; });
+    return possible || !told;
+  }
+  bool require(State& s, Comparison comparison, PathValue a, PathValue b) {
+    return require(s, {{comparison, a, b}});
+  }
+  // Up to `most` of them.
+  std::set<std::int32_t> possible_values(const State& s, PathValue v, std::size_t most) {
+    if (v.known) return {v.is};
+    std::set<std::int32_t> found;
+    const auto note = [&](Evaluation& evaluation) {
+      found.insert(evaluation(v));
+      return found.size() >= most;
+    };
+    assignments_.begin(*terms_, s.events, limits_.tries);
+    if (!assignments_.each(terms_->reads(v), s.conditions, note)) {
+      throw BadInput(
+          fmt::format("'{}' has a value in {} that depends on more than {} choices of what is read",
+                      program_.name, self_.name, limits_.tries),
+          "use a smaller unrolling bound");
+    }
+    return found;
+  }
+  static Comparison opposite(Comparison comparison) {
+    switch (comparison) {
+      case Comparison::equal:
+        return Comparison::not_equal;
+      case Comparison::not_equal:
+        return Comparison::equal;
+      case Comparison::less:
+        return Comparison::greater_equal;
+      case Comparison::greater_equal:
+        return Comparison::less;
+      case Comparison::greater:
+        return Comparison::less_equal;
+      case Comparison::less_equal:
+        return Comparison::greater;
+    }
+    return comparison;
+  }
+
+  // What addresses and barriers are named by has to be a number: each that it may be is a path of its own.
+  // False: it is one.
+  bool settle(const State& s, const Operand& o) {
+    const PathValue v = value(s, o);
+    if (v.known) return false;
+    for (const std::int32_t number : possible_values(s, v, limits_.tries)) {
+      State next = s;
+      next.registers[static_cast<std::size_t>(o.value)] = {true, number};
+      if (require(next, Comparison::equal, v, {true, number})) step(std::move(next));
+    }
+    return true;
+  }
+  bool settle(const State& s, const Instruction& at) {
+    if (is_memory(at.opcode)) return settle(s, at.index);
+    return at.opcode == Opcode::barrier && (settle(s, at.a) || settle(s, at.b));
+  }
+
+  // ---- instructions
+
   // Runs on from a state until the thread ends or has a choice, which it follows by itself.
   void step(State s) {
     while (s.pc < static_cast<int>(self_.code.size())) {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
+      if (settle(s, at)) return;
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
         finish(s, End::cut);
@@ -177,32 +337,41 @@ class Runner {
       }
       switch (at.opcode) {
         case Opcode::load:
+          if (limits_.each_value) {
+            read_each(s, at);
+            return;
+          }
+          load(s, at, Terms::read(s.events.size()));
+          break;
         case Opcode::rmw:
-          read(s, at);
+          if (limits_.each_value) {
+            read_each(s, at);
+          } else {
+            modify(s, at, Terms::read(s.events.size()));
+          }
           return;
         case Opcode::store: {
           if (has(at.tags, Tag::exclusive)) {
             store_conditionally(s, at);
             return;
           }
-          const int location = accessed(s, at);
           ProgramEvent& e = add(s, EventKind::write, at, value(s, at.a), taint(s, at.index), taint(s, at.a));
           locate(e, s, at);
-          wrote(s, location, value(s, at.a));
+          wrote(s);
           break;
         }
         case Opcode::fence:
-          add(s, EventKind::fence, at, 0, 0, 0);
+          add(s, EventKind::fence, at, {}, 0, 0);
           break;
         case Opcode::barrier:
           barrier(s, at);
           break;
         case Opcode::kernel_begin:
-          add(s, EventKind::kernel_begin, at, 0, 0, 0);
+          add(s, EventKind::kernel_begin, at, {}, 0, 0);
           edge(s, Order::acquire);
           break;
         case Opcode::kernel_end:
-          add(s, EventKind::kernel_end, at, 0, 0, 0);
+          add(s, EventKind::kernel_end, at, {}, 0, 0);
           edge(s, Order::release);
           break;
         case Opcode::dispatch:
@@ -212,25 +381,33 @@ class Runner {
           assign(s, at.destination, value(s, at.a), taint(s, at.a));
           break;
         case Opcode::arithmetic:
-          assign(s, at.destination, compute(at.arithmetic, value(s, at.a), value(s, at.b)),
+          assign(s, at.destination, terms_->arithmetic(at.arithmetic, value(s, at.a), value(s, at.b)),
                  taint(s, at.a) | taint(s, at.b));
           break;
-        case Opcode::branch:
+        case Opcode::branch: {
           s.ctrl |= taint(s, at.a) | taint(s, at.b);
-          if (compare(at.comparison, value(s, at.a), value(s, at.b))) {
+          const PathValue a = value(s, at.a);
+          const PathValue b = value(s, at.b);
+          if (a.known && b.known) {
+            if (!compare(at.comparison, a.is, b.is)) break;
             if (!jump(s, at.target)) return;
             continue;
           }
+          State taken = s;
+          if (require(taken, at.comparison, a, b) && jump(taken, at.target)) step(std::move(taken));
+          if (!require(s, opposite(at.comparison), a, b)) return;
           break;
+        }
         case Opcode::jump:
           if (!jump(s, at.target)) return;
           continue;
-        case Opcode::assertion:
-          if (!compare(at.comparison, value(s, at.a), value(s, at.b))) {
-            finish(s, End::failed);
-            return;
-          }
+        case Opcode::assertion: {
+          State fails = s;
+          if (require(fails, opposite(at.comparison), value(s, at.a), value(s, at.b)))
+            finish(fails, End::failed);
+          if (!require(s, at.comparison, value(s, at.a), value(s, at.b))) return;
           break;
+        }
       }
       ++s.pc;
     }
@@ -241,8 +418,15 @@ class Runner {
   // constrains, and is not needed. One such iteration is kept, so that checks and flags see it.
   bool jump(State& s, int target) {
     if (target <= s.pc) {
-      const auto same = [&](const Visit& v) { return v.pc == target && v.registers == s.registers; };
-      if (std::any_of(s.idle.begin(), s.idle.end(), same)) return false;
+      for (const Visit& before : s.idle) {
+        if (before.pc != target) continue;
+        std::vector<PathCondition::Compared> changed;
+        for (std::size_t r = 0; r < s.registers.size(); ++r) {
+          if (before.registers[r] == s.registers[r]) continue;
+          changed.push_back({Comparison::not_equal, before.registers[r], s.registers[r]});
+        }
+        if (!require(s, std::move(changed))) return false;
+      }
       s.idle.push_back({target, s.registers});
     }
     s.pc = target;
@@ -250,40 +434,42 @@ class Runner {
   }
 
   int accessed(const State& s, const Instruction& at) {
-    const std::int64_t location = std::int64_t{at.location} + value(s, at.index);
+    const std::int64_t location = std::int64_t{at.location} + number(s, at.index);
     const int array = program_.locations[static_cast<std::size_t>(at.location)].array;
     if (location < at.location || location >= at.location + std::max(1, array)) {
       throw BadInput(fmt::format("'{}' accesses {}[{}], and it has {} elements", program_.name,
                                  program_.locations[static_cast<std::size_t>(at.location)].name,
-                                 value(s, at.index), array));
+                                 number(s, at.index), array));
     }
     return memory_of(program_, static_cast<int>(location));
   }
   void locate(ProgramEvent& e, const State& s, const Instruction& at) {
     e.location = static_cast<std::int16_t>(accessed(s, at));
-    const int named = at.location + value(s, at.index);
+    const int named = at.location + number(s, at.index);
     const int address = program_.locations[static_cast<std::size_t>(named)].address;
     e.address = static_cast<std::int16_t>(address >= 0 ? address : named);
   }
 
-  void read(const State& s, const Instruction& at) {
-    const int location = accessed(s, at);
-    const Bits here = Bits{1} << s.events.size();
-    for (const std::int32_t v : values_.of(location)) {
-      if (at.opcode == Opcode::load) {
-        State next = s;
-        ProgramEvent& e = add(next, EventKind::read, at, v, taint(s, at.index), 0);
-        locate(e, s, at);
-        assign(next, at.destination, v, here);
-        if (has(at.tags, Tag::exclusive)) next.watched = static_cast<int>(s.events.size());
-        ++next.pc;
-        step(std::move(next));
+  void read_each(const State& s, const Instruction& at) {
+    const PathValue here = Terms::read(s.events.size());
+    for (const std::int32_t v : values_.of(accessed(s, at))) {
+      State next = s;
+      next.conditions.push_back({{{Comparison::equal, here, {true, v}}}, terms_->reads(here)});
+      if (at.opcode == Opcode::rmw) {
+        modify(next, at, {true, v});
         continue;
       }
-      const bool fails = at.rmw == RmwFunction::compare_swap && v != value(s, at.a);
-      if (!fails) modify(s, at, location, v);
-      if (fails || (at.rmw == RmwFunction::compare_swap && at.spurious)) fail(s, at, v);
+      load(next, at, {true, v});
+      ++next.pc;
+      step(std::move(next));
     }
+  }
+  void load(State& s, const Instruction& at, PathValue found) {
+    const Bits here = Bits{1} << s.events.size();
+    if (has(at.tags, Tag::exclusive)) s.watched = static_cast<int>(s.events.size());
+    ProgramEvent& e = add(s, EventKind::read, at, found, taint(s, at.index), 0);
+    locate(e, s, at);
+    assign(s, at.destination, found, here);
   }
 
   // Succeeds, and writes 0 to its register, only where the load before it was of this location; fails, and
@@ -292,7 +478,7 @@ class Runner {
     const int location = accessed(s, at);
     State failed = s;
     failed.watched = -1;
-    assign(failed, at.destination, 1, 0);
+    assign(failed, at.destination, {true, 1}, 0);
     ++failed.pc;
     step(std::move(failed));
     const auto load = static_cast<std::size_t>(s.watched);
@@ -303,54 +489,64 @@ class Runner {
     ProgramEvent& w = add(next, EventKind::write, at, value(s, at.a), taint(s, at.index), taint(s, at.a));
     locate(w, s, at);
     w.rmw = true;
-    wrote(next, location, value(s, at.a));
-    assign(next, at.destination, 0, 0);
+    wrote(next);
+    assign(next, at.destination, {}, 0);
     ++next.pc;
     step(std::move(next));
   }
 
-  void modify(const State& s, const Instruction& at, int location, std::int32_t v) {
-    State next = s;
+  void modify(const State& s, const Instruction& at, PathValue old) {
+    succeed(s, at, old);
+    if (at.rmw == RmwFunction::compare_swap) fail(s, at, old);
+  }
+  void succeed(State s, const Instruction& at, PathValue old) {
     const Bits here = Bits{1} << s.events.size();
     const Bits address = taint(s, at.index);
-    ProgramEvent& r = add(next, EventKind::read, at, v, address, 0);
+    ProgramEvent& r = add(s, EventKind::read, at, old, address, 0);
     locate(r, s, at);
     r.order = reading_part(at.order);
     r.tags &= ~only_of_writes;
     r.rmw = true;
+    if (at.rmw == RmwFunction::compare_swap && !require(s, Comparison::equal, old, value(s, at.a))) return;
     const bool keeps_nothing = at.rmw == RmwFunction::exchange || at.rmw == RmwFunction::compare_swap;
-    const std::int32_t written = modified(at, v, value(s, at.a), value(s, at.b));
-    ProgramEvent& w = add(next, EventKind::write, at, written, address,
+    const PathValue written = terms_->rmw(at.rmw, old, value(s, at.a), value(s, at.b));
+    ProgramEvent& w = add(s, EventKind::write, at, written, address,
                           taint(s, at.a) | taint(s, at.b) | (keeps_nothing ? 0 : here));
     locate(w, s, at);
     w.order = writing_part(at.order);
     w.tags &= ~only_of_reads;
     w.rmw = true;
-    wrote(next, location, written);
-    assign(next, at.destination, v, here);
-    assign(next, at.status, 1, here | taint(s, at.a));
-    ++next.pc;
-    step(std::move(next));
+    const Bits decided_by = here | taint(s, at.a);
+    wrote(s);
+    assign(s, at.destination, old, here);
+    assign(s, at.status, {true, 1}, decided_by);
+    ++s.pc;
+    step(std::move(s));
   }
-  void fail(const State& s, const Instruction& at, std::int32_t v) {
-    State next = s;
+  void fail(State s, const Instruction& at, PathValue old) {
     const Bits here = Bits{1} << s.events.size();
-    ProgramEvent& r = add(next, EventKind::read, at, v, taint(s, at.index), 0);
+    ProgramEvent& r = add(s, EventKind::read, at, old, taint(s, at.index), 0);
     locate(r, s, at);
     r.tags &= ~only_of_writes;
     r.order = at.failure_order == Order::plain ? reading_part(at.order) : at.failure_order;
-    assign(next, at.destination, v, here);
-    assign(next, at.status, 0, here | taint(s, at.a));
-    ++next.pc;
-    step(std::move(next));
+    if (!at.spurious && !require(s, Comparison::not_equal, old, value(s, at.a))) return;
+    const Bits decided_by = here | taint(s, at.a);
+    assign(s, at.destination, old, here);
+    assign(s, at.status, {true, 0}, decided_by);
+    ++s.pc;
+    step(std::move(s));
   }
 
-  void wrote(State& s, int location, std::int32_t v) {
+  // After the event of a write.
+  void wrote(State& s) {
     s.idle.clear();
     const auto writes = std::count_if(s.events.begin(), s.events.end(),
                                       [](const ProgramEvent& e) { return e.kind == EventKind::write; });
     most_writes_ = std::max(most_writes_, static_cast<std::size_t>(writes));
-    if (values_.of(location).count(v) == 0) fresh_->insert({location, v});
+    const int location = s.events.back().location;
+    for (const std::int32_t v : possible_values(s, s.values.back(), limits_.values + 1)) {
+      if (values_.of(location).count(v) == 0) fresh_->insert({location, v});
+    }
   }
 
   void edge(State& s, Order order) const {
@@ -362,22 +558,22 @@ class Runner {
   void barrier(State& s, const Instruction& at) {
     s.idle.clear();
     std::int16_t occurrence = 0;
-    const std::int32_t number = value(s, at.a);
+    const std::int32_t number = this->number(s, at.a);
     for (const ProgramEvent& e : s.events) {
       const bool counts = e.kind == EventKind::barrier || e.kind == EventKind::barrier_entry;
       occurrence = static_cast<std::int16_t>(occurrence + (counts && e.barrier == number ? 1 : 0));
     }
     const auto one = [&](EventKind kind, Order order) {
-      ProgramEvent& e = add(s, kind, at, 0, 0, 0);
+      ProgramEvent& e = add(s, kind, at, {}, 0, 0);
       e.order = order;
       e.scope = Scope::wg;
       e.barrier = number;
-      e.participants = value(s, at.b);
+      e.participants = this->number(s, at.b);
       if (at.b.is_register && e.participants < 1) e.participants = -1;
       e.occurrence = occurrence;
       e.arrives_only = at.arrives_only;
     };
-    const bool may_be_left = (value(s, at.b) > 0 || may_diverge_) && !at.arrives_only;
+    const bool may_be_left = (this->number(s, at.b) > 0 || may_diverge_) && !at.arrives_only;
     if (has_one_event_barriers(style_)) {
       one(EventKind::barrier, at.order);
       s.events.back().scope = at.scope;
@@ -391,29 +587,13 @@ class Runner {
 
   enum class End : std::uint8_t { normal, failed, cut, left_behind };
   void finish(const State& s, End end) {
-    const bool cut = end == End::cut;
-    const bool left_behind = end == End::left_behind;
-    ThreadPath* path = nullptr;
-    for (ThreadPath& known : out_->paths) {
-      if (known.cut == cut && known.left_behind == left_behind && known.events == s.events &&
-          known.addr == s.addr && known.data == s.data && known.ctrl == s.control) {
-        path = &known;
-        break;
-      }
-    }
-    if (path == nullptr) {
-      out_->paths.push_back({s.events, s.addr, s.data, s.control, cut, left_behind, 0, {}, {}, {}});
-      path = &out_->paths.back();
-    }
-    if (++runs_ > limits_.runs) {
+    if (out_->paths.size() == limits_.paths) {
       throw BadInput(
-          fmt::format("'{}' has more than {} runs of {} alone", program_.name, limits_.runs, self_.name),
+          fmt::format("'{}' has more than {} paths through {}", program_.name, limits_.paths, self_.name),
           "use a smaller unrolling bound");
     }
-    ++path->runs;
-    path->values.insert(path->values.end(), s.values.begin(), s.values.end());
-    path->registers.insert(path->registers.end(), s.registers.begin(), s.registers.end());
-    path->failed.push_back(end == End::failed);
+    out_->paths.push_back({s.events, s.addr, s.data, s.control, end == End::cut, end == End::left_behind,
+                           end == End::failed, s.values, s.registers, s.conditions, terms_});
   }
 
   const Program& program_;
@@ -423,9 +603,10 @@ class Runner {
   bool may_diverge_;
   const Values& values_;
   const UnrollLimits& limits_;
+  Assignments assignments_;
+  std::shared_ptr<Terms> terms_ = std::make_shared<Terms>();
   ThreadEvents* out_ = nullptr;
   std::set<std::pair<int, std::int32_t>>* fresh_ = nullptr;
-  std::size_t runs_ = 0;
   std::size_t most_writes_ = 0;
 };
 
@@ -455,6 +636,7 @@ ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimit
       }
     }
   }
+  events.values = values.all();
   return events;
 }
 

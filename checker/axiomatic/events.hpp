@@ -1,13 +1,15 @@
-// The events that a program's threads can give rise to, each thread on its own: its paths, with every value
-// that a read may find, and what depends on what. Candidate executions are put together from these
-// (candidates.hpp).
+// The events that a program's threads can give rise to, each thread on its own: its paths, what their values
+// and their being taken depend on, and every value that a read may find. Candidate executions are put
+// together from these (search.hpp).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "checker/axiomatic/terms.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
@@ -63,10 +65,10 @@ constexpr bool flags_divergence(EventStyle style) {
   return style == EventStyle::opencl;
 }
 
-// One way through a thread's code: the same events in the same order, whatever the values. Sets of events are
-// bits by position on the path.
+// One way through a thread's code: the same events in the same order. Sets of events are bits by position on
+// the path.
 struct ThreadPath {
-  using Bits = std::uint64_t;
+  using Bits = Terms::Bits;
   std::vector<ProgramEvent> events;  // at most 64
   std::vector<Bits> addr;            // by event: the reads that its address depends on
   std::vector<Bits> data;            // that its written value depends on
@@ -74,21 +76,20 @@ struct ThreadPath {
   bool cut = false;          // it was abandoned at the limit of iterations: the events are its beginning
   bool left_behind = false;  // it ends at a barrier that nobody is left to meet at: with a quorum, or of a
                              // group that diverges
-  // The runs: one row each. `values`: what each event read or wrote, 0 for others. `registers`: at the end.
-  std::size_t runs = 0;
-  std::vector<std::int32_t> values;
-  std::vector<std::int32_t> registers;
-  std::vector<bool> failed;  // by run: it ended at an assertion that does not hold
-
-  [[nodiscard]] std::int32_t value(std::size_t run, std::size_t event) const {
-    return values[run * events.size() + event];
-  }
+  bool failed = false;       // it ends at an assertion that does not hold
+  std::vector<PathValue> values;          // by event: what it read or wrote, 0 for others
+  std::vector<PathValue> registers;       // at the end
+  std::vector<PathCondition> conditions;  // all must hold for the thread to come this way
+  std::shared_ptr<const Terms> terms;
 };
 
 struct UnrollLimits {
-  int iterations = 4;          // how often one instruction is executed on a path at most
-  std::size_t runs = 200'000;  // of one thread
-  std::size_t values = 256;    // of one location
+  int iterations = 4;           // how often one instruction is executed on a path at most
+  std::size_t paths = 200'000;  // of one thread
+  std::size_t values = 256;     // of one location
+  std::size_t tries = 200'000;  // of values for the reads that one value or branch depends on
+  // A path for each value of each read, which is then fixed: what shorter ways must agree with.
+  bool each_value = false;
 };
 
 struct ThreadEvents {
@@ -97,11 +98,12 @@ struct ThreadEvents {
 
 struct ProgramEvents {
   std::vector<ThreadEvents> threads;
+  std::vector<std::set<std::int32_t>> values;  // by location: what a read may find
 };
 
 // Reads find initial values, what the text writes, and what follows from these. What is written may also
 // follow from itself, in a circle of reads and dependent writes, and then be any value: of these, `guesses`
-// are tried. Throws BadInput where a program is beyond the limits on runs, values or events.
+// are tried. Throws BadInput where a program is beyond the limits on paths, values or events.
 ProgramEvents unroll(const Program& program, EventStyle style, const UnrollLimits& limits = {},
                      const std::set<std::int32_t>& guesses = {});
 

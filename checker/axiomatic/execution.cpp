@@ -30,10 +30,12 @@ bool is_memory_event(EventKind kind) {
 
 }  // namespace
 
-void Execution::assemble(const Program& of, EventStyle how, const std::vector<const ThreadPath*>& chosen) {
+void Execution::assemble(const Program& of, EventStyle how, const ProgramEvents& all,
+                         const std::vector<const ThreadPath*>& chosen) {
   program = &of;
   style = how;
   paths = chosen;
+  values = &all.values;
   events.clear();
   first.clear();
   for (std::size_t l = 0; l < of.locations.size(); ++l) {
@@ -92,6 +94,15 @@ int Execution::awaited_at(int barrier) const {
     if (style == EventStyle::hrf || has_one) ++members;
   }
   return members;
+}
+
+std::vector<int> Execution::sc_fences() const {
+  std::vector<int> fences;
+  for (int i = 0; i < size(); ++i) {
+    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
+    if (e.kind == EventKind::fence && e.order == Order::sc) fences.push_back(i);
+  }
+  return fences;
 }
 
 bool Execution::scope_includes(int event, int other) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,21 +22,29 @@ struct Execution {
   std::vector<int> first;                // of each thread, its first event
   std::vector<int> partner;              // by event: the other half of its RMW, -1: none
   std::vector<std::vector<int>> writes;  // by location, without the initial one
-  std::vector<int> round;                // by event: who meets at barriers (rounds.hpp), -1: no barrier
-  bool hangs = false;                    // some thread waits at a barrier for ever
-  bool diverges = false;                 // threads of a work-group come to different barriers
+  const std::vector<std::set<std::int32_t>>* values = nullptr;  // by location: what reads may find
+  std::vector<int> round;  // by event: who meets at barriers (rounds.hpp), -1: no barrier
+  bool hangs = false;      // some thread waits at a barrier for ever
+  bool diverges = false;   // threads of a work-group come to different barriers
   [[nodiscard]] int size() const { return static_cast<int>(events.size()); }
   // Of a row of bits: 1, 2 or 4.
   [[nodiscard]] int words() const { return size() <= 64 ? 1 : size() <= 128 ? 2 : 4; }
   static constexpr int largest = 256;
 
-  void assemble(const Program& program, EventStyle style, const std::vector<const ThreadPath*>& paths);
+  void assemble(const Program& program, EventStyle style, const ProgramEvents& events,
+                const std::vector<const ThreadPath*>& paths);
   // How many arrivals a barrier event waits for.
   [[nodiscard]] int awaited_at(int barrier) const;
   // A base set (one row of words() words) or relation (size() rows); all but rf, co and sync_fence.
   void fill(cat::Base base, std::uint64_t* rows) const;
   // Whether two events are at one barrier at one time.
   [[nodiscard]] bool meet(int a, int b) const;
+  // The fences that a model may order by choice, and which of them it does: those whose scopes include each
+  // other.
+  [[nodiscard]] std::vector<int> sc_fences() const;
+  [[nodiscard]] bool order_each_other(int fence, int other) const {
+    return scope_includes(fence, other) && scope_includes(other, fence);
+  }
   // Whether an event's scope includes the other's thread.
   [[nodiscard]] bool scope_includes(int event, int other) const;
   [[nodiscard]] bool scope_includes_thread(int event, int thread) const;

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "checker/axiomatic/rounds.hpp"
 #include "checker/axiomatic/search.hpp"
+#include "checker/axiomatic/solver.hpp"
 #include "checker/needs/slots.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "spec/program/barriers.hpp"
@@ -45,7 +47,9 @@ ProgramEvents events_of(const LitmusTest& test, const JudgeOptions& options) {
   std::set<std::int32_t> asked;
   constants_of(test.condition, asked);
   constants_of(test.filter, asked);
-  return unroll(test.program, style_of(test), options.unroll, asked);
+  UnrollLimits limits = options.unroll;
+  limits.each_value = limits.each_value || options.plainly;
+  return unroll(test.program, style_of(test), limits, asked);
 }
 
 std::optional<cat::Plan> plan_for_all(const cat::Source& source) {
@@ -56,11 +60,12 @@ std::optional<cat::Plan> plan_for_all(const cat::Source& source) {
   }
 }
 
-// Runs the search with rows of as many words as the events need.
-struct Searches {
-  Search<1> one;
-  Search<2> two;
-  Search<4> four;
+// Searches, with rows of as many words as the events need.
+template <template <int> class Engine>
+struct ByWords {
+  Engine<1> one;
+  Engine<2> two;
+  Engine<4> four;
 
   template <class Use>
   auto with(int words, const Use& use) {
@@ -105,71 +110,48 @@ class EventsOf final : public cat::Structure {
   const Execution& execution_;
 };
 
-// Which choices of paths can have values that agree: every read of some run of each finds its value initially
-// or among what some run of the others or its own path writes.
-class Feasibility {
+// Whether the reads that decide which paths are taken can find values on which they are, before anything is
+// asked of a model. Of what the others would have to write it is enough that it is not known yet.
+class Agreement {
  public:
-  Feasibility(const Program& program, const ProgramEvents& events) {
-    for (std::size_t l = 0; l < program.locations.size(); ++l) {
-      put(initial_, id(static_cast<int>(l), program.locations[l].initial_value));
+  bool possible(const Execution& execution) {
+    execution_ = &execution;
+    deciding_.clear();
+    for (std::size_t t = 0; t < execution.paths.size(); ++t) {
+      Terms::Bits reads = 0;
+      for (const PathCondition& condition : execution.paths[t]->conditions) reads |= condition.reads;
+      for (; reads != 0; reads &= reads - 1)
+        deciding_.push_back(execution.first[t] + std::countr_zero(reads));
     }
-    for (const ThreadEvents& thread : events.threads) {
-      auto& paths = paths_.emplace_back();
-      for (const ThreadPath& path : thread.paths) {
-        Path& one = paths.emplace_back();
-        for (std::size_t run = 0; run < path.runs; ++run) {
-          Ids needs;
-          for (std::size_t e = 0; e < path.events.size(); ++e) {
-            const ProgramEvent& event = path.events[e];
-            if (event.kind == EventKind::read) put(needs, id(event.location, path.value(run, e)));
-            if (event.kind == EventKind::write) put(one.writes, id(event.location, path.value(run, e)));
-          }
-          one.needs.push_back(std::move(needs));
-        }
-      }
-    }
-  }
-  [[nodiscard]] bool feasible(const std::vector<std::size_t>& choice) {
-    available_ = initial_;
-    for (std::size_t t = 0; t < choice.size(); ++t) join(available_, paths_[t][choice[t]].writes);
-    for (std::size_t t = 0; t < choice.size(); ++t) {
-      const auto& runs = paths_[t][choice[t]].needs;
-      if (std::none_of(runs.begin(), runs.end(),
-                       [&](const Ids& needs) { return within(needs, available_); })) {
-        return false;
-      }
-    }
-    return true;
+    valuation_.begin(execution);
+    tries_ = 0;
+    return possible(0);
   }
 
  private:
-  using Ids = std::vector<std::uint64_t>;
-  struct Path {
-    Ids writes;
-    std::vector<Ids> needs;  // by run
-  };
-  std::size_t id(int location, std::int32_t value) {
-    return known_.emplace(std::pair(location, value), known_.size()).first->second;
+  static constexpr std::size_t most_tries = 10'000;  // it saves a search, which finds out by itself
+
+  bool possible(std::size_t next) {
+    if (next == deciding_.size() || ++tries_ > most_tries) return true;
+    const int read = deciding_[next];
+    const int location = execution_->events[static_cast<std::size_t>(read)].location;
+    const auto reads_from = [&](int write) {
+      const std::size_t before = valuation_.mark();
+      const bool agrees = valuation_.connect(read, write) && possible(next + 1);
+      valuation_.undo(before);
+      return agrees;
+    };
+    const auto& writes = execution_->writes[static_cast<std::size_t>(location)];
+    return reads_from(location) || std::any_of(writes.begin(), writes.end(), reads_from);
   }
-  static void put(Ids& ids, std::size_t one) {
-    if (ids.size() <= one / 64) ids.resize(one / 64 + 1);
-    ids[one / 64] |= std::uint64_t{1} << (one % 64);
-  }
-  static void join(Ids& ids, const Ids& more) {
-    if (ids.size() < more.size()) ids.resize(more.size());
-    for (std::size_t i = 0; i < more.size(); ++i) ids[i] |= more[i];
-  }
-  static bool within(const Ids& some, const Ids& all) {
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if ((some[i] & ~(i < all.size() ? all[i] : 0)) != 0) return false;
-    }
-    return true;
-  }
-  std::map<std::pair<int, std::int32_t>, std::size_t> known_;
-  Ids initial_;
-  Ids available_;
-  std::vector<std::vector<Path>> paths_;
+
+  const Execution* execution_ = nullptr;
+  std::vector<int> deciding_;
+  Valuation valuation_;
+  std::size_t tries_ = 0;
 };
+
+constexpr std::size_t combinations_between_asking = 1024;
 
 constexpr const char* divergence_flag = "barrier-divergence";
 
@@ -196,9 +178,10 @@ bool diverges(const Execution& execution) {
 }
 
 // Every choice of one path for each thread, and every way to meet at barriers, as long as `use` says to go
-// on.
-template <class Use>
-void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Use& use) {
+// on, and `stop`, which is asked now and then, does not say otherwise.
+template <class Stop, class Use>
+void for_each_combination(const LitmusTest& test, const ProgramEvents& events, const Stop& stop,
+                          const Use& use) {
   const std::size_t threads = events.threads.size();
   std::vector<std::size_t> at(threads);
   for (const ThreadEvents& thread : events.threads) {
@@ -211,19 +194,20 @@ void for_each_combination(const LitmusTest& test, const ProgramEvents& events, c
   };
   const bool single = std::all_of(events.threads.begin(), events.threads.end(),
                                   [](const ThreadEvents& thread) { return thread.paths.size() == 1; });
+  Agreement agreement;
   const bool may_diverge = is_flagged_for_divergence(test);
-  std::optional<Feasibility> feasibility;
-  if (!single) feasibility.emplace(test.program, events);
   Execution execution;
   std::vector<const ThreadPath*> paths(threads);
+  std::size_t combinations = 0;
   do {
-    if (feasibility && !feasibility->feasible(at)) continue;
+    if (++combinations % combinations_between_asking == 0 && stop()) return;
     for (std::size_t t = 0; t < threads; ++t) paths[t] = &events.threads[t].paths[at[t]];
-    execution.assemble(test.program, style_of(test), paths);
+    execution.assemble(test.program, style_of(test), events, paths);
     if (execution.size() > Execution::largest) {
       throw BadInput(fmt::format("'{}' has executions of more than {} events", test.name, Execution::largest),
                      "use a smaller unrolling bound");
     }
+    if (!single && !agreement.possible(execution)) continue;
     execution.diverges = may_diverge && diverges(execution);
     for (Meeting& meeting : ways_to_meet(execution, may_diverge)) {
       execution.round = std::move(meeting.round);
@@ -255,17 +239,20 @@ class Limits {
   RunStatus status_ = RunStatus::complete;
 };
 
-std::vector<std::string> flag_labels(const cat::Plan& plan) {
+std::vector<std::string> flag_labels(const LitmusTest& test, const cat::Plan& plan) {
   std::vector<std::string> labels;
   for (const cat::Check& check : plan.checks) {
     if (check.flag) labels.push_back(check.label);
   }
+  if (is_flagged_for_divergence(test)) labels.emplace_back(divergence_flag);
   return labels;
 }
 
-class Collector final : public SearchVisitor {
+class Collector final : public SearchVisitor, public Answers {
  public:
-  Collector(const LitmusTest& test, ModelRun& run, Limits& limits) : test_(test), run_(run), limits_(limits) {
+  // `patience`: how often it may be asked whether to stop before it finds executions too many to meet.
+  Collector(const LitmusTest& test, ModelRun& run, Limits& limits, std::uint64_t patience)
+      : test_(test), run_(run), limits_(limits), patience_(patience) {
     outcome_.resize(test.observed.size());
   }
   void allowed(const std::vector<const std::int32_t*>& registers, const std::vector<std::int32_t>& memory,
@@ -278,22 +265,33 @@ class Collector final : public SearchVisitor {
                         ? memory[static_cast<std::size_t>(term.index)]
                         : registers[static_cast<std::size_t>(term.thread)][term.index];
     }
-    const auto [found, fresh] = known_.try_emplace(outcome_, run_.outcomes.size());
-    if (fresh) run_.outcomes.push_back({outcome_, 0, 0});
+    note(outcome_, flags);
+  }
+  void allowed(const Outcome& outcome, std::uint64_t flags, bool assertion_failed) override {
+    run_.assertion_fails |= assertion_failed;
+    note(outcome, flags);
+  }
+  bool would_be_news(const Outcome& outcome, std::uint64_t flags, bool assertion_failed) override {
+    const auto found = known_.find(outcome);
+    return found == known_.end() || (flags & ~run_.outcomes[found->second].flags) != 0 ||
+           (assertion_failed && !run_.assertion_fails);
+  }
+  void hung(std::uint64_t flags) override { run_.raised |= flags; }
+  void cut() override { run_.cut = true; }
+  bool stop() override {
+    if (patience_ > 0 && --patience_ == 0) too_many_ = true;
+    return too_many_ || limits_.reached();
+  }
+  [[nodiscard]] bool too_many() const { return too_many_; }
+
+ private:
+  void note(const Outcome& outcome, std::uint64_t flags) {
+    const auto [found, fresh] = known_.try_emplace(outcome, run_.outcomes.size());
+    if (fresh) run_.outcomes.push_back({outcome, 0, 0});
     AllowedOutcome& one = run_.outcomes[found->second];
     one.flags |= flags;
     ++one.executions;
   }
-  // To be called at the end: puts the outcomes in order.
-  void finish() {
-    std::sort(run_.outcomes.begin(), run_.outcomes.end(),
-              [](const AllowedOutcome& a, const AllowedOutcome& b) { return a.outcome < b.outcome; });
-  }
-  void hung(std::uint64_t flags) override { run_.raised |= flags; }
-  void cut() override { run_.cut = true; }
-  bool stop() override { return limits_.reached(); }
-
- private:
   struct Hash {
     std::size_t operator()(const Outcome& outcome) const {
       return XXH3_64bits(outcome.data(), outcome.size() * sizeof(outcome[0]));
@@ -302,6 +300,8 @@ class Collector final : public SearchVisitor {
   const LitmusTest& test_;
   ModelRun& run_;
   Limits& limits_;
+  std::uint64_t patience_;
+  bool too_many_ = false;
   Outcome outcome_;
   std::unordered_map<Outcome, std::size_t, Hash> known_;
 };
@@ -316,10 +316,10 @@ std::string no_fixpoint(const cat::Plan& plan, int recursion, const std::string&
       .what();
 }
 
-template <class Use>
+template <template <int> class Engine, class Stop, class Use>
 void search_all(const LitmusTest& test, const AxiomaticModel& model, const ProgramEvents& events,
-                Searches& searches, const Use& use) {
-  for_each_combination(test, events, [&](const Execution& execution) {
+                ByWords<Engine>& searches, const Stop& stop, const Use& use) {
+  for_each_combination(test, events, stop, [&](const Execution& execution) {
     std::optional<cat::Plan> own;
     if (!model.plan()) {
       EventsOf structure(execution);
@@ -386,49 +386,93 @@ std::vector<std::string> ModelRun::raised_flags() const {
   return names;
 }
 
+// How often a search for executions may ask whether to stop, which it does some hundred times a second,
+// before outcomes are looked for instead.
+static constexpr std::uint64_t most_asked = 128;
+
+static Pruning pruning_of(const JudgeOptions& options) {
+  if (options.unconstrained) return Pruning::none;
+  return options.plainly ? Pruning::late : Pruning::early;
+}
+
 // Models know loops, and no waiting.
 static LitmusTest with_loops(LitmusTest test) {
   test.program = without_waiting_atomics(std::move(test.program));
   return test;
 }
 
+namespace {
+
+bool is_cut(const Execution& execution) {
+  return std::any_of(execution.paths.begin(), execution.paths.end(),
+                     [](const ThreadPath* path) { return path->cut; });
+}
+
+// Meets every execution, or gives up.
+void judge_executions(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options,
+                      const ProgramEvents& events, ModelRun& run, Collector& collector) {
+  thread_local ByWords<Search> searches;
+  search_all(
+      test, model, events, searches, [&] { return collector.stop(); },
+      [&](const cat::Plan& plan, const Execution& execution, auto& search) {
+        if (!model.plan()) run.flags = flag_labels(test, plan);
+        if (run.cut && is_cut(execution)) return true;
+        const std::uint64_t before = search.candidates();
+        try {
+          search.run(plan, execution, observes_memory(test), pruning_of(options), collector);
+        } catch (const std::runtime_error& error) {
+          using E = typename std::remove_reference_t<decltype(search.evaluator())>::NoFixpoint;
+          if (const auto* none = dynamic_cast<const E*>(&error)) {
+            throw BadInput(no_fixpoint(plan, none->recursion, model.name()));
+          }
+          throw;
+        }
+        run.candidates += search.candidates() - before;
+        return !search.stopped();
+      });
+}
+
+// Finds outcome after outcome until there is none left.
+void judge_outcomes(const LitmusTest& test, const AxiomaticModel& model, const ProgramEvents& events,
+                    ModelRun& run, Collector& collector) {
+  thread_local ByWords<Solver> solvers;
+  run.counted = false;
+  search_all(
+      test, model, events, solvers, [&] { return collector.stop(); },
+      [&](const cat::Plan& plan, const Execution& execution, auto& solver) {
+        if (run.cut && is_cut(execution)) return true;
+        return solver.run(plan, execution, test.observed, observes_memory(test), collector);
+      });
+  run.candidates = run.executions = 0;
+  for (AllowedOutcome& one : run.outcomes) one.executions = 0;
+}
+
+}  // namespace
+
 ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options) {
   refuse_slots(test.program, "models judge executions of program order");
   if (has_waiting_atomics(test.program)) return judge(with_loops(test), model, options);
   ModelRun run;
   run.model = model.name();
+  if (model.plan()) run.flags = flag_labels(test, *model.plan());
   Limits limits(options);
-  Collector collector(test, run, limits);
-  thread_local Searches searches;
+  // What threads that wait for ever have done is no outcome, and raises a flag all the same.
+  const bool solvable = model.plan() && cat::has_bounds(*model.plan()) && !options.unconstrained &&
+                        !is_flagged_for_divergence(test);
   try {
     const ProgramEvents events = events_of(test, options);
-    const bool memory = observes_memory(test);
-    const bool may_diverge = is_flagged_for_divergence(test);
-    const auto labels = [&](const cat::Plan& plan) {
-      std::vector<std::string> all = flag_labels(plan);
-      if (may_diverge) all.emplace_back(divergence_flag);
-      return all;
-    };
-    if (model.plan()) run.flags = labels(*model.plan());
-    search_all(test, model, events, searches,
-               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
-                 if (!model.plan()) run.flags = labels(plan);
-                 const bool is_cut = std::any_of(execution.paths.begin(), execution.paths.end(),
-                                                 [](const ThreadPath* path) { return path->cut; });
-                 if (is_cut && run.cut) return true;
-                 const std::uint64_t before = search.candidates();
-                 try {
-                   search.run(plan, execution, memory, !options.unconstrained, collector);
-                 } catch (const std::runtime_error& error) {
-                   using E = typename std::remove_reference_t<decltype(search.evaluator())>::NoFixpoint;
-                   if (const auto* none = dynamic_cast<const E*>(&error)) {
-                     throw BadInput(no_fixpoint(plan, none->recursion, model.name()));
-                   }
-                   throw;
-                 }
-                 run.candidates += search.candidates() - before;
-                 return !search.stopped();
-               });
+    bool too_many = solvable && options.by == JudgeBy::outcomes;
+    if (!too_many) {
+      Collector collector(test, run, limits, solvable && options.by == JudgeBy::by_size ? most_asked : 0);
+      judge_executions(test, model, options, events, run, collector);
+      too_many = collector.too_many();
+    }
+    if (too_many) {
+      run.outcomes.clear();
+      run.cut = run.assertion_fails = false;
+      Collector collector(test, run, limits, 0);
+      judge_outcomes(test, model, events, run, collector);
+    }
     run.status = limits.status();
   } catch (...) {
     const RunError error = describe_error(std::current_exception(), test.program);
@@ -436,7 +480,8 @@ ModelRun judge(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
     run.message = error.message;
     run.bad_input = error.bad_input;
   }
-  collector.finish();
+  std::sort(run.outcomes.begin(), run.outcomes.end(),
+            [](const AllowedOutcome& a, const AllowedOutcome& b) { return a.outcome < b.outcome; });
   for (const AllowedOutcome& one : run.outcomes) {
     if (!satisfies(test.filter, test, one.outcome)) continue;
     run.raised |= one.flags;
@@ -622,15 +667,16 @@ void find_best(const LitmusTest& test, const AxiomaticModel& model, const JudgeO
   Limits limits(options);
   const auto program = std::make_shared<const Program>(test.program);
   const auto events = std::make_shared<const ProgramEvents>(events_of(test, options));
-  Searches searches;
+  ByWords<Search> searches;
   // Allowed ones first: pruned branches hold none.
-  for (const bool prune : {true, false}) {
-    search_all(test, model, *events, searches,
-               [&](const cat::Plan& plan, const Execution& execution, auto& search) {
-                 Finder finder(test, plan, search, limits, found);
-                 search.run(plan, execution, true, prune, finder);
-                 return !search.stopped();
-               });
+  for (const Pruning pruning : {Pruning::early, Pruning::none}) {
+    search_all(
+        test, model, *events, searches, [&] { return limits.reached(); },
+        [&](const cat::Plan& plan, const Execution& execution, auto& search) {
+          Finder finder(test, plan, search, limits, found);
+          search.run(plan, execution, true, pruning, finder);
+          return !search.stopped();
+        });
     if (found.only != nullptr && !found.best.empty()) break;
     for (const auto& [outcome, best] : found.best) found.settled.insert(outcome);
   }

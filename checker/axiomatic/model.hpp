@@ -60,6 +60,7 @@ struct ModelRun {
   std::uint64_t raised = 0;              // bits of `flags`: raised in some execution that passes the filter
   bool cut = false;              // loops were cut at the unrolling bound: other outcomes may be possible
   bool assertion_fails = false;  // in some execution
+  bool counted = true;           // every execution was met; else outcomes and flags are all that is known
   std::uint64_t candidates = 0;  // complete candidate executions looked at
   std::uint64_t executions = 0;  // of these, those that the model allows
   double seconds = 0;
@@ -70,11 +71,16 @@ struct ModelRun {
   [[nodiscard]] std::vector<std::string> raised_flags() const;
 };
 
+// How executions are looked for. `by_size`: one by one, and where those are too many, outcome by outcome.
+enum class JudgeBy : std::uint8_t { by_size, executions, outcomes };
+
 struct JudgeOptions {
   UnrollLimits unroll;
   std::chrono::milliseconds time{0};  // 0: no limit
   const std::atomic<bool>* interrupted = nullptr;
   bool unconstrained = false;  // every candidate counts as allowed: for outcomes that the model forbids
+  JudgeBy by = JudgeBy::by_size;
+  bool plainly = false;  // every candidate is put together and then checked: the measure of what is quicker
 };
 
 // Errors of the model or the test end in a status.

@@ -168,7 +168,8 @@ class Meetings {
     s.round[static_cast<std::size_t>(arrival)] = round;
     if (event(arrival).arrives_only) return;
     s.waiting[t] = arrival;
-    if (event(arrival).kind == EventKind::barrier_entry)
+    // Who is left behind has no departure.
+    if (event(arrival).kind == EventKind::barrier_entry && arrival + 1 < end_of(t))
       s.round[static_cast<std::size_t>(arrival) + 1] = round;
   }
 

@@ -1,6 +1,6 @@
-// The search for the executions of one choice of paths that a model allows: coherence first, then thread by
-// thread the values and the writes that they come from, then what else the model chooses. A check that can
-// only stay failed ends a branch at once.
+// The search for the executions of one choice of paths that a model allows: coherence first, then the writes
+// that reads read, then what else the model chooses. A check that can only stay failed ends a branch at once,
+// and so do values that contradict the paths.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "checker/axiomatic/evaluator.hpp"
 #include "checker/axiomatic/model.hpp"
+#include "checker/axiomatic/valuation.hpp"
 
 namespace lockstep {
 
@@ -27,60 +28,48 @@ class SearchVisitor {
   virtual bool stop() = 0;
 };
 
+// What a search leaves out. `none`: also candidates that a check forbids are met. `late`: checks are asked
+// once all is chosen that they look at, which takes longer and must come to the same as `early`.
+enum class Pruning : std::uint8_t { none, late, early };
+
 template <int W>
 class Search {
  public:
   using Word = std::uint64_t;
 
   // Keeps its storage from one execution to the next.
-  void run(const cat::Plan& plan, const Execution& execution, bool memory_matters, bool prune,
+  void run(const cat::Plan& plan, const Execution& execution, bool memory_matters, Pruning pruning,
            SearchVisitor& visitor) {
     plan_ = &plan;
     execution_ = &execution;
     visitor_ = &visitor;
-    prune_ = prune;
-    stopped_ = false;
+    prune_ = pruning != Pruning::none;
+    early_ = pruning == Pruning::early;
+    ended_ = stopped_ = false;
     cut_ = std::any_of(execution.paths.begin(), execution.paths.end(),
                        [](const auto* path) { return path->cut; });
     const bool own_coherence = std::any_of(plan.choices.begin(), plan.choices.end(),
                                            [](const cat::Choice& choice) { return choice.is_coherence; });
     need_coherence_ = plan.uses_coherence || (memory_matters && !own_coherence);
+    if (stop(32)) return;
     ev_.prepare(plan, execution);
     ev_.evaluate(plan.late[0]);
     if (prune_ && any_fails(cat::Stage::fixed_by_events)) return;
-    const auto n = static_cast<std::size_t>(execution.size());
-    values_.assign(n, 0);
-    required_.assign(n, 0);
-    has_requirement_.assign(n, 0);
-    source_.assign(n, -1);
-    run_of_.assign(execution.paths.size(), 0);
-    registers_.assign(execution.paths.size(), nullptr);
+    valuation_.begin(execution);
+    registers_.resize(execution.paths.size());
+    ends_.resize(execution.paths.size());
     memory_.assign(execution.writes.size(), 0);
-    reads_left_ = 0;
-    for (int i = 0; i < execution.size(); ++i) {
-      const ProgramEvent& e = execution.events[static_cast<std::size_t>(i)];
-      if (e.kind == EventKind::read) ++reads_left_;
-      if (e.kind == EventKind::initial) {
-        values_[static_cast<std::size_t>(i)] =
-            execution.program->locations[static_cast<std::size_t>(e.location)].initial_value;
-      }
-    }
+    reads_ = reads_in_order(execution);
     // What is written first in every coherence order.
     for (std::size_t l = 0; l < execution.writes.size(); ++l) {
       for (const int w : execution.writes[l]) ev_.put(ev_.co(static_cast<int>(l)), w);
     }
-    sc_fences_.clear();
-    if (plan.uses_fence_order) {
-      for (int i = 0; i < execution.size(); ++i) {
-        const ProgramEvent& e = execution.events[static_cast<std::size_t>(i)];
-        if (e.kind == EventKind::fence && e.order == Order::sc) sc_fences_.push_back(i);
-      }
-    }
+    sc_fences_ = plan.uses_fence_order ? execution.sc_fences() : std::vector<int>();
     for (const cat::Stage stage : {cat::Stage::coherence, cat::Stage::reads_from}) {
       auto& pruning = pruning_[static_cast<std::size_t>(stage)];
       pruning.clear();
       for (const cat::Check& check : plan.checks) {
-        if (cat::prunes(plan, check, stage)) pruning.push_back(&check);
+        if (cat::prunes(plan, check, stage) && may_fail(check)) pruning.push_back(&check);
       }
     }
     if (plan.partial_coherence) find_pairs_to_relate();
@@ -92,8 +81,8 @@ class Search {
 
   // For a visitor that wants to see the whole execution.
   cat::Evaluator<W>& evaluator() { return ev_; }
-  [[nodiscard]] const std::vector<std::int32_t>& values() const { return values_; }
-  [[nodiscard]] const std::vector<int>& sources() const { return source_; }
+  [[nodiscard]] const std::vector<std::int32_t>& values() const { return valuation_.values(); }
+  [[nodiscard]] const std::vector<int>& sources() const { return valuation_.sources(); }
   [[nodiscard]] const cat::Plan& plan() const { return *plan_; }
   [[nodiscard]] const Execution& execution() const { return *execution_; }
   Word* final_coherence(int event) {
@@ -106,27 +95,34 @@ class Search {
  private:
   // ---- checks
 
+  // Only what more events cannot mend counts against the beginning of an execution.
+  bool may_fail(const cat::Check& check) {
+    const cat::Stage stage = plan_->nodes[static_cast<std::size_t>(check.node)].stage;
+    return !cut_ || cat::prunes(*plan_, check, std::min(stage, cat::Stage::coherence));
+  }
   // Whether a check that is no flag fails, of those that a stage decides.
   bool any_fails(cat::Stage stage) {
     for (const cat::Check& check : plan_->checks) {
       if (check.flag || plan_->nodes[static_cast<std::size_t>(check.node)].stage != stage) continue;
-      // Only what more events cannot mend counts against the beginning of an execution.
-      if (cut_ && !cat::prunes(*plan_, check, std::min(stage, cat::Stage::coherence))) continue;
-      if (ev_.holds(check) == check.negated) return true;
+      if (may_fail(check) && ev_.holds(check) == check.negated) return true;
     }
     return false;
   }
   // Whether what has been chosen of a stage so far is already forbidden.
   bool forbidden_in(cat::Stage stage) {
     const auto& pruning = pruning_[static_cast<std::size_t>(stage)];
-    if (!prune_ || pruning.empty()) return false;
+    if (!early_ || pruning.empty()) return false;
     ev_.evaluate(plan_->early[static_cast<std::size_t>(stage)]);
     return std::any_of(pruning.begin(), pruning.end(),
                        [&](const cat::Check* check) { return !ev_.holds(*check); });
   }
-  bool stop() {
-    if (!stopped_ && (++steps_ & 0xFFFU) == 0 && visitor_->stop()) stopped_ = true;
-    return stopped_;
+  // Asks after about so much work, a unit of which is what one event costs a check.
+  bool stop(std::uint64_t steps = 1) {
+    work_ += steps * execution_->events.size();
+    if (work_ < asks_at_ || ended_) return ended_;
+    asks_at_ = work_ + work_between_asking;
+    ended_ = stopped_ = visitor_->stop();
+    return ended_;
   }
 
   // ---- coherence
@@ -143,7 +139,7 @@ class Search {
       } else if (!plan_->late[1].empty()) {
         ev_.evaluate(plan_->late[1]);
       }
-      choose_run(0);
+      choose_source(0);
       return;
     }
     if (plan_->partial_coherence && !is_total_[location]) {
@@ -167,7 +163,7 @@ class Search {
         order(location, left - 1, placed | (std::uint64_t{1} << i));
       }
       for (int k = 0; k < W; ++k) after[k] = 0;
-      if (stopped_) return;
+      if (ended_) return;
     }
   }
 
@@ -184,7 +180,7 @@ class Search {
       ev_.put(ev_.co(x), y);
       if (is_transitive(writes, i, j) && !forbidden_in(cat::Stage::coherence)) relate(location, i, j + 1);
       ev_.drop(ev_.co(x), y);
-      if (stopped_) return;
+      if (ended_) return;
     }
     if (!must_relate_[static_cast<std::size_t>(a) * static_cast<std::size_t>(execution_->size()) +
                       static_cast<std::size_t>(b)] &&
@@ -220,7 +216,7 @@ class Search {
       if (!check.flag && !check.negated && node.antitone && node.stage == cat::Stage::coherence)
         checks.push_back(&check);
     }
-    if (checks.empty() || !prune_ || cut_) return;
+    if (checks.empty() || !early_ || cut_) return;
     const auto each_pair = [&](const auto& use) {
       for (const auto& writes : execution_->writes) {
         for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -259,61 +255,51 @@ class Search {
     }
   }
 
-  // ---- values and reads-from
+  // ---- reads-from
 
-  void choose_run(std::size_t thread) {
-    if (thread == execution_->paths.size()) return complete();
-    const ThreadPath& path = *execution_->paths[thread];
-    const int first = execution_->first[thread];
-    for (std::size_t run = 0; run < path.runs; ++run) {
-      bool fits = true;
-      for (std::size_t e = 0; e < path.events.size() && fits; ++e) {
-        const std::size_t event = static_cast<std::size_t>(first) + e;
-        fits = has_requirement_[event] == 0 || required_[event] == path.value(run, e);
-      }
-      if (!fits) continue;
-      for (std::size_t e = 0; e < path.events.size(); ++e) {
-        values_[static_cast<std::size_t>(first) + e] = path.value(run, e);
-      }
-      run_of_[thread] = run;
-      choose_source(thread, first);
+  // The write that the next of the reads reads.
+  void choose_source(std::size_t next) {
+    if (next == reads_.size()) return choose_values(false);
+    const int location = execution_->events[static_cast<std::size_t>(reads_[next])].location;
+    take(next, location);
+    for (const int write : execution_->writes[static_cast<std::size_t>(location)]) {
+      if (stop()) return;
+      take(next, write);
+    }
+  }
+  void take(std::size_t next, int write) {
+    const int read = reads_[next];
+    const std::size_t before = valuation_.mark();
+    if (valuation_.connect(read, write)) {
+      ev_.put(ev_.rf(write), read);
+      if (next + 1 == reads_.size() || !forbidden_in(cat::Stage::reads_from)) choose_source(next + 1);
+      ev_.drop(ev_.rf(write), read);
+    }
+    valuation_.undo(before);
+  }
+
+  // What a circle of reads and dependent writes carries is any value that reads may find.
+  void choose_values(bool guessed) {
+    const auto open =
+        std::find_if(reads_.begin(), reads_.end(), [&](int read) { return !valuation_.known(read); });
+    if (open == reads_.end()) {
+      if (!guessed || std::all_of(reads_.begin(), reads_.end(), [&](int read) {
+            return may_find(read).count(valuation_.value(read)) != 0;
+          }))
+        complete();
+      return;
+    }
+    for (const std::int32_t v : may_find(*open)) {
+      const std::size_t before = valuation_.mark();
+      if (valuation_.found(*open, v)) choose_values(true);
+      valuation_.undo(before);
       if (stop()) return;
     }
   }
-
-  // The write that the next read of a thread, from `event` on, reads.
-  void choose_source(std::size_t thread, int event) {
-    const int end =
-        thread + 1 < execution_->first.size() ? execution_->first[thread + 1] : execution_->size();
-    while (event < end && execution_->events[static_cast<std::size_t>(event)].kind != EventKind::read)
-      ++event;
-    if (event == end) return choose_run(thread + 1);
-    const ProgramEvent& e = execution_->events[static_cast<std::size_t>(event)];
-    const std::int32_t value = values_[static_cast<std::size_t>(event)];
-    --reads_left_;
-    if (values_[static_cast<std::size_t>(e.location)] == value) take(thread, event, e.location);
-    for (const int write : execution_->writes[static_cast<std::size_t>(e.location)]) {
-      if (stopped_) break;
-      const auto w = static_cast<std::size_t>(write);
-      const bool known = execution_->events[w].thread <= static_cast<int>(thread);
-      if (known) {
-        if (values_[w] == value) take(thread, event, write);
-      } else if (has_requirement_[w] == 0 || required_[w] == value) {
-        const std::int32_t before = required_[w];
-        ++has_requirement_[w];
-        required_[w] = value;
-        take(thread, event, write);
-        --has_requirement_[w];
-        required_[w] = before;
-      }
-    }
-    ++reads_left_;
-  }
-  void take(std::size_t thread, int read, int write) {
-    ev_.put(ev_.rf(write), read);
-    source_[static_cast<std::size_t>(read)] = write;
-    if (reads_left_ == 0 || !forbidden_in(cat::Stage::reads_from)) choose_source(thread, read + 1);
-    ev_.drop(ev_.rf(write), read);
+  [[nodiscard]] const std::set<std::int32_t>& may_find(int read) const {
+    const auto location =
+        static_cast<std::size_t>(execution_->events[static_cast<std::size_t>(read)].location);
+    return (*execution_->values)[location];
   }
 
   // ---- all reads have their writes
@@ -333,7 +319,7 @@ class Search {
       do {
         set_fence_order();
         if (!same_fence_order_seen()) choose_others(0);
-      } while (!stopped_ && std::next_permutation(permutation_.begin(), permutation_.end()));
+      } while (!ended_ && std::next_permutation(permutation_.begin(), permutation_.end()));
       std::fill_n(ev_.fence_order(), ev_.relation_words(), 0);
       return;
     }
@@ -345,8 +331,7 @@ class Search {
     }
     for (std::size_t a = 0; a < permutation_.size(); ++a) {
       for (std::size_t b = a + 1; b < permutation_.size(); ++b) {
-        if (execution_->scope_includes(permutation_[a], permutation_[b]) &&
-            execution_->scope_includes(permutation_[b], permutation_[a])) {
+        if (execution_->order_each_other(permutation_[a], permutation_[b])) {
           ev_.put(ev_.fence_order(permutation_[a]), permutation_[b]);
         }
       }
@@ -369,7 +354,7 @@ class Search {
       for (const int node : c.constants) {
         std::copy_n(ev_.row(node), ev_.relation_words(), ev_.choice(static_cast<int>(choice)));
         choose_others(choice + 1);
-        if (stopped_) break;
+        if (ended_) break;
       }
       std::fill_n(ev_.choice(static_cast<int>(choice)), ev_.relation_words(), 0);
       return;
@@ -402,7 +387,7 @@ class Search {
       linearise(choice, elements, within, order);
       order.pop_back();
       for (const int before : order) ev_.drop(ev_.choice(static_cast<int>(choice), before), next);
-      if (stopped_) return;
+      if (ended_) return;
     }
   }
 
@@ -410,7 +395,10 @@ class Search {
     ++candidates_;
     ev_.evaluate(plan_->late[3]);
     if (prune_ && any_fails(cat::Stage::others)) return;
-    if (cut_) return visitor_->cut();
+    if (cut_) {
+      ended_ = true;  // others would say the same
+      return visitor_->cut();
+    }
     std::uint64_t flags = 0;
     std::size_t flag = 0;
     for (const cat::Check& check : plan_->checks) {
@@ -424,9 +412,10 @@ class Search {
     bool failed = false;
     for (std::size_t t = 0; t < execution_->paths.size(); ++t) {
       const ThreadPath& path = *execution_->paths[t];
-      const std::size_t width = path.runs == 0 ? 0 : path.registers.size() / path.runs;
-      registers_[t] = path.registers.data() + run_of_[t] * width;
-      failed = failed || path.failed[run_of_[t]];
+      ends_[t].clear();
+      for (const PathValue v : path.registers) ends_[t].push_back(valuation_.end_value(t, v));
+      registers_[t] = ends_[t].data();
+      failed = failed || path.failed;
     }
     end_memory(0, flags, failed);
   }
@@ -445,12 +434,12 @@ class Search {
       if (maximal > 1 && need_coherence_) {
         for (const int w : writes[location]) {
           if (!is_last(w, writes[location])) continue;
-          memory_[location] = values_[static_cast<std::size_t>(w)];
+          memory_[location] = valuation_.value(w);
           end_memory(location + 1, flags, failed);
         }
         return;
       }
-      memory_[location] = values_[static_cast<std::size_t>(last)];
+      memory_[location] = valuation_.value(last);
     }
     visitor_->allowed(registers_, memory_, flags, failed);
   }
@@ -464,18 +453,19 @@ class Search {
   SearchVisitor* visitor_ = nullptr;
   cat::Evaluator<W> ev_;
   bool prune_ = true;
+  bool early_ = true;
   bool cut_ = false;
   std::array<std::vector<const cat::Check*>, cat::stage_count> pruning_;  // by stage
   bool need_coherence_ = true;
-  bool stopped_ = false;
-  std::uint64_t steps_ = 0;
+  bool ended_ = false;    // nothing more is to be met here,
+  bool stopped_ = false;  // nor elsewhere
+  static constexpr std::uint64_t work_between_asking = 65'536;
+  std::uint64_t work_ = 0;
+  std::uint64_t asks_at_ = 0;
   std::uint64_t candidates_ = 0;
-  int reads_left_ = 0;
-  std::vector<std::int32_t> values_;
-  std::vector<std::int32_t> required_;
-  std::vector<int> has_requirement_;
-  std::vector<int> source_;  // by read: the write it reads
-  std::vector<std::size_t> run_of_;
+  Valuation valuation_;
+  std::vector<int> reads_;                       // in the order in which their writes are chosen
+  std::vector<std::vector<std::int32_t>> ends_;  // by thread: its registers
   std::vector<const std::int32_t*> registers_;
   std::vector<std::int32_t> memory_;
   std::vector<bool> must_relate_;  // by pair of writes, in a partial coherence order

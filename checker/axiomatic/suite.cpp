@@ -236,7 +236,9 @@ std::string outcomes_text(const LitmusTest& test, const std::vector<Outcome>& ou
 std::string model_block(const LitmusTest& test, const ModelRun& run) {
   const std::vector<Outcome> outcomes = outcomes_of(run);
   std::string text = herd_states(test, outcomes, run.tally, answer_word(test, run));
-  text += fmt::format("Model {} {} executions of {} candidates", run.model, run.executions, run.candidates);
+  text += run.counted ? fmt::format("Model {} {} executions of {} candidates", run.model, run.executions,
+                                    run.candidates)
+                      : fmt::format("Model {} outcome by outcome", run.model);
   if (run.status != RunStatus::complete) text += fmt::format(", stopped: {}", word(run.status));
   text += "\n";
   for (const std::string& flag : run.raised_flags()) text += fmt::format("Flag {}\n", flag);
@@ -370,8 +372,8 @@ nlohmann::json report_json(const ModelReport& report) {
              {"observation", seen ? json(word(*seen)) : json()},
              {"flags", run.raised_flags()},
              {"cut", run.cut},
-             {"candidates", run.candidates},
-             {"executions", run.executions},
+             {"candidates", run.counted ? json(run.candidates) : json()},
+             {"executions", run.counted ? json(run.executions) : json()},
              {"seconds", run.seconds}};
     if (!run.message.empty()) one["message"] = run.message;
     models.push_back(std::move(one));

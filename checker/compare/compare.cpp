@@ -85,7 +85,8 @@ class ModelSide final : public Side {
   explicit ModelSide(std::shared_ptr<const AxiomaticModel> model) : model_(std::move(model)) {}
   Shown run(const LitmusTest& test, const RunLimits& limits) override {
     const ModelRun run = judge(test, *model_, judging(limits));
-    Shown shown{run.status, run.message, {}, run.raised_flags(), run.executions};
+    Shown shown{run.status, run.message, {}, run.raised_flags(), {}};
+    if (run.counted) shown.executions = run.executions;
     if (run.cut && run.status == RunStatus::complete) shown.status = RunStatus::out_of_time;
     for (const AllowedOutcome& one : run.outcomes) shown.outcomes.push_back(one.outcome);
     return shown;
@@ -128,7 +129,8 @@ Verdict verdict_on(const Both<Shown>& shown) {
   if (shown[0].status != shown[1].status || shown[0].outcomes != shown[1].outcomes ||
       shown[0].flags != shown[1].flags)
     return Verdict::differs;
-  return shown[0].executions == shown[1].executions ? Verdict::same : Verdict::other_executions;
+  const bool counted = shown[0].executions && shown[1].executions;
+  return counted && shown[0].executions != shown[1].executions ? Verdict::other_executions : Verdict::same;
 }
 
 std::size_t instructions_of(const LitmusTest& test) {

@@ -35,7 +35,8 @@ struct Shown {
   std::string message;             // of an error
   std::vector<Outcome> outcomes;   // in ascending order
   std::vector<std::string> flags;  // raised by a model: what the program does is undefined
-  std::uint64_t executions = 0;    // of a model: those that it allows
+  // Of a model: how many it allows; nothing where they were too many to be counted.
+  std::optional<std::uint64_t> executions;
 };
 
 // ---- what is compared -------------------------------------------------------------------------------------
