@@ -9,6 +9,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/axiomatic/model_progress.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/liveness/confirm.hpp"
 #include "checker/liveness/table.hpp"
@@ -28,6 +30,8 @@ struct Options {
   std::vector<std::string> parameters;
   std::string program_fault;
   std::string system = "sc";
+  std::vector<std::string> models;
+  int unroll = UnrollLimits().iterations;
   std::vector<std::string> schedulers;
   std::vector<std::string> settings;
   std::vector<std::string> situations;
@@ -44,9 +48,18 @@ struct Options {
 struct Asked {
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<std::vector<ExpectedProgress>> expected;
-  void add(Program program, std::vector<ExpectedProgress> of_it) {
+  LitmusTests tests;  // the same, as models read them
+  void add(Program program, const std::shared_ptr<const LitmusTest>& test) {
     programs.push_back(std::make_shared<const Program>(std::move(program)));
-    expected.push_back(std::move(of_it));
+    expected.push_back(test->expected_progress);
+    tests.push_back(test);
+  }
+  void add(Program program) {
+    LitmusTest test;
+    test.dialect = "HRF";
+    test.name = program.name;
+    test.program = program;
+    add(std::move(program), std::make_shared<const LitmusTest>(std::move(test)));
   }
 };
 
@@ -88,7 +101,7 @@ Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   std::vector<std::string> files;
   for (const std::string& name : options.programs) {
     if (is_sync_program(name) && !std::filesystem::exists(name)) {
-      asked.add(build_sync_program(name, options), {});
+      asked.add(build_sync_program(name, options));
     } else {
       files.push_back(name);
     }
@@ -101,7 +114,7 @@ Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   SuiteFiles read = read_tests(files, home, Clients::include);
   refuse_launches(read, "schedulers run programs");
   errors = std::move(read.errors);
-  for (const auto& test : read.tests) asked.add(for_memory_systems(*test), test->expected_progress);
+  for (const auto& test : read.tests) asked.add(for_memory_systems(*test), test);
   return asked;
 }
 
@@ -174,11 +187,83 @@ std::vector<std::string> unexpected(const ProgressTable& table,
   return differing;
 }
 
+// Under axiomatic models instead of on a memory system.
+int run_models(const Options& options, const Asked& asked, bool errors) {
+  std::vector<ProgressModel> schedulers;
+  for (const auto& one : progress_models) {
+    const std::string name(one.name);
+    const bool chosen =
+        options.schedulers.empty() ||
+        std::find(options.schedulers.begin(), options.schedulers.end(), name) != options.schedulers.end();
+    if (chosen) schedulers.push_back(one.model);
+  }
+  for (const std::string& name : options.schedulers) {
+    if (scheduler_named(name).is_policy)
+      throw BadInput(fmt::format("'{}' is a waiting policy, and models know none", name),
+                     "with --model: unfair hsa obe hsa-obe lobe fair");
+  }
+  std::vector<AxiomaticModel> models;
+  for (const std::string& name : options.models) {
+    fmt::print(stderr, "{}", models.emplace_back(name).warnings());
+    refuse_vacuous(models.back());
+  }
+  JudgeOptions judging;
+  const RunLimits limits = options.limits.limits();
+  judging.time = limits.time;
+  judging.interrupted = limits.interrupted;
+  judging.unroll.iterations = options.unroll;
+  std::vector<ModelProgress> all;
+  ProgressLine progress;
+  for (const auto& test : asked.tests) {
+    for (const AxiomaticModel& model : models) {
+      progress.show(fmt::format("{} of {}: {} under {}", all.size(), asked.tests.size() * models.size(),
+                                test->name, model.name()));
+      if (!interrupted()) all.push_back(judge_progress(*test, model, schedulers, judging));
+    }
+  }
+  progress.erase();
+  print_now(options.json ? json_text(progress_json(all), 1) + "\n" : progress_text(all));
+  bool no = false;
+  bool open = false;
+  bool differs = false;
+  std::set<std::string> messages;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ModelProgress& one = all[i];
+    if (one.status == RunStatus::error && messages.insert(one.message).second) print_error(one.message);
+    errors = errors || one.status == RunStatus::error;
+    const auto& expected = asked.expected[i / models.size()];
+    for (const ModelProgress::Verdict& verdict : one.verdicts) {
+      const std::string_view said = word(verdict.termination);
+      open = open || verdict.termination == ModelTermination::inconclusive;
+      bool judged = false;
+      for (const ExpectedProgress& line : expected) {
+        if (scheduler_named(line.scheduler).is_policy ||
+            scheduler_named(line.scheduler).model != verdict.scheduler)
+          continue;
+        judged = true;
+        // A run that cannot be left is none of its own to a model.
+        const std::string_view wanted = line.verdict == "trap" ? "livelock" : std::string_view(line.verdict);
+        if (wanted == said || verdict.termination == ModelTermination::inconclusive) continue;
+        differs = true;
+        print_error(fmt::format("{} under {} with {}: {}, expected {} (line {})", one.program, one.model,
+                                line.scheduler, said, line.verdict, line.place.line));
+      }
+      no = no || (!judged && verdict.termination != ModelTermination::terminates &&
+                  verdict.termination != ModelTermination::inconclusive);
+    }
+  }
+  if (interrupted()) return 130;
+  if (errors) return 2;
+  if (no || differs) return 1;
+  return open ? 3 : 0;
+}
+
 int run(const Options& options) {
   std::vector<std::string> errors;
   Asked asked = programs_of(options, errors);
   for (const std::string& error : errors) print_error(error);
   if (asked.programs.empty()) return 2;
+  if (!options.models.empty()) return run_models(options, asked, !errors.empty());
   if (options.confirm) return confirm(asked.programs, options);
   TableOptions table_options;
   table_options.system = subject_named(options.system);
@@ -240,6 +325,14 @@ Command add_progress(CLI::App& lockstep) {
   add_list(*app, "--with", options->parameters, "Parameters of synchronization programs")->type_name("P=N");
   app->add_option("--program-fault", options->program_fault, "A deliberate mistake of theirs");
   app->add_option("--on", options->system, "Memory system, or SYSTEM/VARIANT")->capture_default_str();
+  add_list(*app, "--model", options->models,
+           "Instead of a memory system: axiomatic models, by name or file; tests whose loops wait")
+      ->type_name("M,M")
+      ->excludes("--on");
+  app->add_option("--unroll", options->unroll, "With --model: how often a path executes one instruction")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   add_list(
       *app, "--scheduler", options->schedulers,
       "unfair hsa obe hsa-obe lobe fair; busy-waiting timeout monrs-all monr-all monnr-all monnr-one awg "
@@ -255,6 +348,8 @@ Command add_progress(CLI::App& lockstep) {
       ->capture_default_str();
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each question");
+  for (const char* const other : {"--set", "--situation", "--fairness"})
+    app->get_option("--model")->excludes(other);
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves")
       ->type_name("R");
@@ -267,6 +362,7 @@ Command add_progress(CLI::App& lockstep) {
       "Examples:\n"
       "  lockstep progress                                     the tables\n"
       "  lockstep progress ticket-lock --with threads=3,rounds=0 --scheduler obe,fair\n"
+      "  lockstep progress mp-spin.litmus --model ptx-v6.0 --scheduler fair\n"
       "  lockstep progress FILE --scheduler awg --set slots=2 --trace hang.json\n"
       "\n"
       "One question prints its lasso; several print a table. Exit status: 0 all end,\n"

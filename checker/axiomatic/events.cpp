@@ -192,6 +192,7 @@ class Runner {
   struct Visit {
     int pc;
     std::vector<PathValue> registers;
+    std::size_t events;  // that came before
   };
   struct State {
     int pc = 0;
@@ -325,11 +326,20 @@ class Runner {
 
   // ---- instructions
 
+  // Where a thread that is not scheduled any more keeps most from others: before it begins, writes or
+  // arrives.
+  bool may_stop(const State& s, const Instruction& at) const {
+    if (!limits_.stopped || self_.placement.host) return false;
+    const bool begins = s.pc == 0 && s.events.empty();
+    return begins || at.opcode == Opcode::store || at.opcode == Opcode::rmw || at.opcode == Opcode::barrier;
+  }
+
   // Runs on from a state until the thread ends or has a choice, which it follows by itself.
   void step(State s) {
     while (s.pc < static_cast<int>(self_.code.size())) {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
       if (settle(s, at)) return;
+      if (may_stop(s, at)) finish(s, End::stopped);
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
         finish(s, End::cut);
@@ -420,6 +430,7 @@ class Runner {
     if (target <= s.pc) {
       for (const Visit& before : s.idle) {
         if (before.pc != target) continue;
+        if (limits_.endless) go_round(s, before);
         std::vector<PathCondition::Compared> changed;
         for (std::size_t r = 0; r < s.registers.size(); ++r) {
           if (before.registers[r] == s.registers[r]) continue;
@@ -427,10 +438,19 @@ class Runner {
         }
         if (!require(s, std::move(changed))) return false;
       }
-      s.idle.push_back({target, s.registers});
+      s.idle.push_back({target, s.registers, s.events.size()});
     }
     s.pc = target;
     return true;
+  }
+
+  // The same as in a visit before: so it may be for ever.
+  void go_round(State s, const Visit& before) {
+    for (std::size_t r = 0; r < s.registers.size(); ++r) {
+      if (before.registers[r] == s.registers[r]) continue;
+      if (!require(s, Comparison::equal, before.registers[r], s.registers[r])) return;
+    }
+    finish(s, End::goes_round, static_cast<int>(before.events));
   }
 
   int accessed(const State& s, const Instruction& at) {
@@ -573,7 +593,8 @@ class Runner {
       e.occurrence = occurrence;
       e.arrives_only = at.arrives_only;
     };
-    const bool may_be_left = (this->number(s, at.b) > 0 || may_diverge_) && !at.arrives_only;
+    const bool may_be_left =
+        (this->number(s, at.b) > 0 || may_diverge_ || limits_.endless) && !at.arrives_only;
     if (has_one_event_barriers(style_)) {
       one(EventKind::barrier, at.order);
       s.events.back().scope = at.scope;
@@ -585,15 +606,16 @@ class Runner {
     if (!at.arrives_only) one(EventKind::barrier_exit, Order::acquire);
   }
 
-  enum class End : std::uint8_t { normal, failed, cut, left_behind };
-  void finish(const State& s, End end) {
+  enum class End : std::uint8_t { normal, failed, cut, left_behind, stopped, goes_round };
+  void finish(const State& s, End end, int goes_round = -1) {
     if (out_->paths.size() == limits_.paths) {
       throw BadInput(
           fmt::format("'{}' has more than {} paths through {}", program_.name, limits_.paths, self_.name),
           "use a smaller unrolling bound");
     }
     out_->paths.push_back({s.events, s.addr, s.data, s.control, end == End::cut, end == End::left_behind,
-                           end == End::failed, s.values, s.registers, s.conditions, terms_});
+                           end == End::failed, end == End::stopped, goes_round, s.values, s.registers,
+                           s.conditions, terms_});
   }
 
   const Program& program_;

@@ -77,6 +77,8 @@ struct ThreadPath {
   bool left_behind = false;  // it ends at a barrier that nobody is left to meet at: with a quorum, or of a
                              // group that diverges
   bool failed = false;       // it ends at an assertion that does not hold
+  bool stopped = false;      // the thread is not scheduled any more: the events are a beginning
+  int goes_round = -1;  // from this event on nothing was written and no register changed: may go on for ever
   std::vector<PathValue> values;          // by event: what it read or wrote, 0 for others
   std::vector<PathValue> registers;       // at the end
   std::vector<PathCondition> conditions;  // all must hold for the thread to come this way
@@ -90,6 +92,9 @@ struct UnrollLimits {
   std::size_t tries = 200'000;  // of values for the reads that one value or branch depends on
   // A path for each value of each read, which is then fixed: what shorter ways must agree with.
   bool each_value = false;
+  // Also paths that go round or wait for ever; and of threads that are not scheduled any more.
+  bool endless = false;
+  bool stopped = false;
 };
 
 struct ThreadEvents {
