@@ -176,6 +176,8 @@ struct Which {
   Wanted wanted;            // of Paths
   bool with_hangs = false;  // also where some thread waits at a barrier for ever
 };
+template <class Wanted>
+Which(Wanted) -> Which<Wanted>;
 inline bool any_paths(const Paths&) {
   return true;
 }
