@@ -10,9 +10,9 @@
 #include <stdexcept>
 
 #include "checker/axiomatic/cat_compiler.hpp"
-#include "checker/axiomatic/model_progress.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/liveness/confirm.hpp"
+#include "checker/liveness/model_progress.hpp"
 #include "checker/liveness/table.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
@@ -190,17 +190,15 @@ std::vector<std::string> unexpected(const ProgressTable& table,
 // Under axiomatic models instead of on a memory system.
 int run_models(const Options& options, const Asked& asked, bool errors) {
   std::vector<ProgressModel> schedulers;
-  for (const auto& one : progress_models) {
-    const std::string name(one.name);
-    const bool chosen =
-        options.schedulers.empty() ||
-        std::find(options.schedulers.begin(), options.schedulers.end(), name) != options.schedulers.end();
-    if (chosen) schedulers.push_back(one.model);
-  }
   for (const std::string& name : options.schedulers) {
-    if (scheduler_named(name).is_policy)
+    const SchedulerSetup setup = scheduler_named(name);
+    if (setup.is_policy)
       throw BadInput(fmt::format("'{}' is a waiting policy, and models know none", name),
                      "with --model: unfair hsa obe hsa-obe lobe fair");
+    schedulers.push_back(setup.model);
+  }
+  if (schedulers.empty()) {
+    for (const NamedProgressModel& one : progress_models) schedulers.push_back(one.model);
   }
   std::vector<AxiomaticModel> models;
   for (const std::string& name : options.models) {
@@ -234,22 +232,20 @@ int run_models(const Options& options, const Asked& asked, bool errors) {
     const auto& expected = asked.expected[i / models.size()];
     for (const ModelProgress::Verdict& verdict : one.verdicts) {
       const std::string_view said = word(verdict.termination);
-      open = open || verdict.termination == ModelTermination::inconclusive;
+      open = open || verdict.termination == Termination::inconclusive;
       bool judged = false;
       for (const ExpectedProgress& line : expected) {
-        if (scheduler_named(line.scheduler).is_policy ||
-            scheduler_named(line.scheduler).model != verdict.scheduler)
-          continue;
+        if (line.scheduler != name_of(verdict.scheduler)) continue;
         judged = true;
         // A run that cannot be left is none of its own to a model.
         const std::string_view wanted = line.verdict == "trap" ? "livelock" : std::string_view(line.verdict);
-        if (wanted == said || verdict.termination == ModelTermination::inconclusive) continue;
+        if (wanted == said || verdict.termination == Termination::inconclusive) continue;
         differs = true;
         print_error(fmt::format("{} under {} with {}: {}, expected {} (line {})", one.program, one.model,
                                 line.scheduler, said, line.verdict, line.place.line));
       }
-      no = no || (!judged && verdict.termination != ModelTermination::terminates &&
-                  verdict.termination != ModelTermination::inconclusive);
+      no = no || (!judged && verdict.termination != Termination::terminates &&
+                  verdict.termination != Termination::inconclusive);
     }
   }
   if (interrupted()) return 130;
@@ -362,7 +358,7 @@ Command add_progress(CLI::App& lockstep) {
       "Examples:\n"
       "  lockstep progress                                     the tables\n"
       "  lockstep progress ticket-lock --with threads=3,rounds=0 --scheduler obe,fair\n"
-      "  lockstep progress mp-spin.litmus --model ptx-v6.0 --scheduler fair\n"
+      "  lockstep progress one-waits --model ptx-v6.0 --scheduler obe\n"
       "  lockstep progress FILE --scheduler awg --set slots=2 --trace hang.json\n"
       "\n"
       "One question prints its lasso; several print a table. Exit status: 0 all end,\n"

@@ -1,6 +1,6 @@
 // Runs that do not end, told from executions that models allow: held against exploration of all interleavings
 // wherever both answer.
-#include "checker/axiomatic/model_progress.hpp"
+#include "checker/liveness/model_progress.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -69,12 +69,12 @@ std::size_t compare_with_interleavings(const generate::ProgressSpace& space, con
     const ModelProgress found = judge_progress(*generate::to_test(one), axioms, schedulers, options);
     const auto ends = explored->terminates_under(TerminationQuestion::weak_fairness);
     for (std::size_t i = 0; i < schedulers.size(); ++i) {
-      const ModelTermination said = found.verdicts[i].termination;
-      if (said == ModelTermination::inconclusive) continue;
+      const Termination said = found.verdicts[i].termination;
+      if (said == Termination::inconclusive) continue;
       ++both;
-      if ((said == ModelTermination::terminates) == ends[i]) continue;
+      if ((said == Termination::terminates) == ends[i]) continue;
       INFO(name_of(one) << " under " << progress_models.at(i).name << ": " << word(said));
-      CHECK((said == ModelTermination::terminates) == ends[i]);
+      CHECK((said == Termination::terminates) == ends[i]);
     }
   });
   return both;
@@ -117,6 +117,31 @@ TEST_CASE("files that say what they expect of schedulers are right under models"
   CHECK(checked > 10);
 }
 
+TEST_CASE("locks and semaphores go round for ever under SC where they do in interleavings", "[axiomatic]") {
+  const std::string folder = (shipped("litmus") / "sync").string();
+  std::size_t both = 0;
+  for (const std::string name : {"sync-ticket-lock", "sync-test-and-set", "sync-g-srb-truncates",
+                                 "sync-decentralized-ticket-lock", "sync-spin-sem-as-printed"}) {
+    SuiteFiles files = read_tests(std::vector{name}, folder, Clients::include);
+    REQUIRE(files.tests.size() == 1);
+    const LitmusTest& test = *files.tests.front();
+    const ModelProgress found = judge_progress(test, AxiomaticModel("sc"), all_schedulers());
+    INFO(name << found.message);
+    REQUIRE(found.status == RunStatus::complete);
+    for (const ModelProgress::Verdict& verdict : found.verdicts) {
+      Subject subject = subject_named("sc");
+      subject.program = std::make_shared<const Program>(for_memory_systems(test));
+      subject.options.scheduler = scheduler_named(name_of(verdict.scheduler));
+      const Termination explored = judge_termination(subject, {}).termination;
+      CAPTURE(name_of(verdict.scheduler));
+      if (verdict.termination == Termination::inconclusive) continue;
+      ++both;
+      CHECK(verdict.termination == (explored == Termination::trap ? Termination::livelock : explored));
+    }
+  }
+  CHECK(both > 24);
+}
+
 TEST_CASE("a flag that is written is seen, and one that nobody owes is not waited for in vain",
           "[axiomatic]") {
   const LitmusTest flag = two("PTX",
@@ -142,7 +167,7 @@ TEST_CASE("order that a model does not keep is what makes a loop endless", "[axi
   };
   // The store to x becomes visible in the end, whatever the order.
   CHECK(fairly(handed("st.relaxed.gpu", "ld.relaxed.gpu"), "ptx-v6.0").termination ==
-        ModelTermination::terminates);
+        Termination::terminates);
   // Who looks once, and waits for what the other does only if it saw nothing: store buffering.
   const LitmusTest both = two("PTX",
                               " st.relaxed.gpu x, 1    | st.relaxed.gpu y, 1 ;\n"
@@ -151,8 +176,8 @@ TEST_CASE("order that a model does not keep is what makes a loop endless", "[axi
                               " L: ld.relaxed.gpu r1, z | L: ld.relaxed.gpu r1, w ;\n"
                               " beq r1, 0, L           | beq r1, 0, L ;\n"
                               " E: st.relaxed.gpu w, 1 | E: st.relaxed.gpu z, 1 ;");
-  CHECK(fairly(both, "sc").termination == ModelTermination::terminates);
-  CHECK(fairly(both, "ptx-v6.0").termination == ModelTermination::livelock);
+  CHECK(fairly(both, "sc").termination == Termination::terminates);
+  CHECK(fairly(both, "ptx-v6.0").termination == Termination::livelock);
 }
 
 TEST_CASE("threads that wait at barriers for ever are a deadlock, and with them others may go round",
@@ -164,20 +189,20 @@ TEST_CASE("threads that wait at barriers for ever are a deadlock, and with them 
       " ld.relaxed.gpu r0, x | st.relaxed.gpu x, 1 ;\n bne r0, 0, E | bar.sync 0 ;\n bar.sync 0 | ;\n E: | "
       ";");
   const ModelProgress::Verdict hangs = fairly(parted, "ptx-v6.0");
-  CHECK(hangs.termination == ModelTermination::deadlock);
+  CHECK(hangs.termination == Termination::deadlock);
   CHECK(hangs.run.at(1) == "P1 waits for ever at `barrier`");
   const LitmusTest behind = in_one_group(
       " L: ld.relaxed.gpu r0, x | bar.sync 0 ;\n beq r0, 0, L | st.relaxed.gpu x, 1 ;\n bar.sync 0 | ;");
-  CHECK(fairly(behind, "ptx-v6.0").termination == ModelTermination::livelock);
+  CHECK(fairly(behind, "ptx-v6.0").termination == Termination::livelock);
   const LitmusTest before = in_one_group(
       " L: ld.relaxed.gpu r0, x | st.relaxed.gpu x, 1 ;\n beq r0, 0, L | bar.sync 0 ;\n bar.sync 0 | ;");
-  CHECK(fairly(before, "ptx-v6.0").termination == ModelTermination::terminates);
+  CHECK(fairly(before, "ptx-v6.0").termination == Termination::terminates);
 }
 
 TEST_CASE("loops that write are not followed for ever, and assertions come first", "[axiomatic]") {
   const LitmusTest grows = two("HRF", " L: atom.relaxed.agent.add r0, x, 1 | ld r0, y ;\n beq r0, r0, L | ;");
-  CHECK(fairly(grows, "rc11").termination == ModelTermination::inconclusive);
+  CHECK(fairly(grows, "rc11").termination == Termination::inconclusive);
   const LitmusTest fails =
       two("HRF", " ld r0, x | L: ld.relaxed.agent r0, x ;\n assert r0 == 1 | beq r0, 0, L ;");
-  CHECK(fairly(fails, "rc11").termination == ModelTermination::unsafe);
+  CHECK(fairly(fails, "rc11").termination == Termination::unsafe);
 }

@@ -339,10 +339,10 @@ class Runner {
     while (s.pc < static_cast<int>(self_.code.size())) {
       const Instruction& at = self_.code[static_cast<std::size_t>(s.pc)];
       if (settle(s, at)) return;
-      if (may_stop(s, at)) finish(s, End::stopped);
+      if (may_stop(s, at)) finish(s, PathEnd::stopped);
       auto& visits = s.visits[static_cast<std::size_t>(s.pc)];
       if (++visits > limits_.iterations) {
-        finish(s, End::cut);
+        finish(s, PathEnd::cut);
         return;
       }
       switch (at.opcode) {
@@ -414,14 +414,14 @@ class Runner {
         case Opcode::assertion: {
           State fails = s;
           if (require(fails, opposite(at.comparison), value(s, at.a), value(s, at.b)))
-            finish(fails, End::failed);
+            finish(fails, PathEnd::failed);
           if (!require(s, at.comparison, value(s, at.a), value(s, at.b))) return;
           break;
         }
       }
       ++s.pc;
     }
-    finish(s, End::normal);
+    finish(s, PathEnd::ended);
   }
 
   // An iteration that wrote nothing and changed no register can be left out of an execution: what it read
@@ -450,7 +450,7 @@ class Runner {
       if (before.registers[r] == s.registers[r]) continue;
       if (!require(s, Comparison::equal, before.registers[r], s.registers[r])) return;
     }
-    finish(s, End::goes_round, static_cast<int>(before.events));
+    finish(s, PathEnd::goes_round, static_cast<int>(before.events));
   }
 
   int accessed(const State& s, const Instruction& at) {
@@ -598,24 +598,22 @@ class Runner {
     if (has_one_event_barriers(style_)) {
       one(EventKind::barrier, at.order);
       s.events.back().scope = at.scope;
-      if (may_be_left) finish(s, End::left_behind);
+      if (may_be_left) finish(s, PathEnd::left_behind);
       return;
     }
     one(EventKind::barrier_entry, Order::release);
-    if (may_be_left) finish(s, End::left_behind);
+    if (may_be_left) finish(s, PathEnd::left_behind);
     if (!at.arrives_only) one(EventKind::barrier_exit, Order::acquire);
   }
 
-  enum class End : std::uint8_t { normal, failed, cut, left_behind, stopped, goes_round };
-  void finish(const State& s, End end, int goes_round = -1) {
+  void finish(const State& s, PathEnd end, int round = -1) {
     if (out_->paths.size() == limits_.paths) {
       throw BadInput(
           fmt::format("'{}' has more than {} paths through {}", program_.name, limits_.paths, self_.name),
           "use a smaller unrolling bound");
     }
-    out_->paths.push_back({s.events, s.addr, s.data, s.control, end == End::cut, end == End::left_behind,
-                           end == End::failed, end == End::stopped, goes_round, s.values, s.registers,
-                           s.conditions, terms_});
+    out_->paths.push_back(
+        {s.events, s.addr, s.data, s.control, end, round, s.values, s.registers, s.conditions, terms_});
   }
 
   const Program& program_;

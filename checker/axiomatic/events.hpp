@@ -65,6 +65,15 @@ constexpr bool flags_divergence(EventStyle style) {
   return style == EventStyle::opencl;
 }
 
+enum class PathEnd : std::uint8_t {
+  ended,
+  failed,       // at an assertion that does not hold
+  cut,          // abandoned at the limit of iterations: the events are its beginning
+  left_behind,  // at a barrier that nobody is left to meet at: with a quorum, or of a group that diverges
+  stopped,      // the thread is not scheduled any more: the events are a beginning
+  goes_round,   // nothing was written and no register changed since a visit before: may go on for ever
+};
+
 // One way through a thread's code: the same events in the same order. Sets of events are bits by position on
 // the path.
 struct ThreadPath {
@@ -73,12 +82,8 @@ struct ThreadPath {
   std::vector<Bits> addr;            // by event: the reads that its address depends on
   std::vector<Bits> data;            // that its written value depends on
   std::vector<Bits> ctrl;            // that decided whether it is there
-  bool cut = false;          // it was abandoned at the limit of iterations: the events are its beginning
-  bool left_behind = false;  // it ends at a barrier that nobody is left to meet at: with a quorum, or of a
-                             // group that diverges
-  bool failed = false;       // it ends at an assertion that does not hold
-  bool stopped = false;      // the thread is not scheduled any more: the events are a beginning
-  int goes_round = -1;  // from this event on nothing was written and no register changed: may go on for ever
+  PathEnd end = PathEnd::ended;
+  int round = -1;                         // where it goes round: the first event of the round
   std::vector<PathValue> values;          // by event: what it read or wrote, 0 for others
   std::vector<PathValue> registers;       // at the end
   std::vector<PathCondition> conditions;  // all must hold for the thread to come this way

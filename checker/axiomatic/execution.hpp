@@ -2,6 +2,7 @@
 // follow from them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -27,6 +28,10 @@ struct Execution {
   bool hangs = false;      // some thread waits at a barrier for ever
   bool diverges = false;   // threads of a work-group come to different barriers
   [[nodiscard]] int size() const { return static_cast<int>(events.size()); }
+  [[nodiscard]] bool any_path(PathEnd end) const {
+    return std::any_of(paths.begin(), paths.end(),
+                       [end](const ThreadPath* path) { return path->end == end; });
+  }
   // Of a row of bits: 1, 2 or 4.
   [[nodiscard]] int words() const { return size() <= 64 ? 1 : size() <= 128 ? 2 : 4; }
   static constexpr int largest = 256;

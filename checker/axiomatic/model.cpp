@@ -158,11 +158,6 @@ static Pruning pruning_of(const JudgeOptions& options) {
 
 namespace {
 
-bool is_cut(const Execution& execution) {
-  return std::any_of(execution.paths.begin(), execution.paths.end(),
-                     [](const ThreadPath* path) { return path->cut; });
-}
-
 // Meets every execution, or gives up.
 void judge_executions(const LitmusTest& test, const AxiomaticModel& model, const JudgeOptions& options,
                       const ProgramEvents& events, ModelRun& run, Collector& collector) {
@@ -171,7 +166,7 @@ void judge_executions(const LitmusTest& test, const AxiomaticModel& model, const
       test, model, events, Which{any_paths}, searches, [&] { return collector.stop(); },
       [&](const cat::Plan& plan, const Execution& execution, auto& search) {
         if (!model.plan()) run.flags = flag_labels(test, plan);
-        if (run.cut && is_cut(execution)) return true;
+        if (run.cut && execution.any_path(PathEnd::cut)) return true;
         const std::uint64_t before = search.candidates();
         try {
           search.run(plan, execution, observes_memory(test), pruning_of(options), collector);
@@ -195,7 +190,7 @@ void judge_outcomes(const LitmusTest& test, const AxiomaticModel& model, const P
   search_all(
       test, model, events, Which{any_paths}, solvers, [&] { return collector.stop(); },
       [&](const cat::Plan& plan, const Execution& execution, auto& solver) {
-        if (run.cut && is_cut(execution)) return true;
+        if (run.cut && execution.any_path(PathEnd::cut)) return true;
         return solver.run(plan, execution, test.observed, observes_memory(test), collector);
       });
   run.candidates = run.executions = 0;

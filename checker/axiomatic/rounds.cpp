@@ -28,7 +28,7 @@ class Meetings {
     const auto n = static_cast<std::size_t>(execution_.size());
     State start{execution_.first, std::vector<int>(execution_.first.size(), -1), Rounds(n, -1), {}};
     if (none_) return {{start.round}};
-    if (std::any_of(execution_.paths.begin(), execution_.paths.end(), [](const auto* p) { return p->cut; })) {
+    if (execution_.any_path(PathEnd::cut)) {
       return {{loosest()}};
     }
     if (!adds_up()) return {};
@@ -56,6 +56,9 @@ class Meetings {
     return execution_.events[static_cast<std::size_t>(i)];
   }
   [[nodiscard]] int barrier_of(int i) const { return of_event_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] bool is_left_behind(std::size_t t) const {
+    return execution_.paths[t]->end == PathEnd::left_behind;
+  }
   [[nodiscard]] int end_of(std::size_t t) const {
     return t + 1 < execution_.first.size() ? execution_.first[t + 1] : execution_.size();
   }
@@ -114,7 +117,7 @@ class Meetings {
       if (event(i).arrives_only) passed_by[barrier] = true;
     }
     for (std::size_t t = 0; t < execution_.paths.size(); ++t) {
-      if (execution_.paths[t]->left_behind) ++left[static_cast<std::size_t>(barrier_of(end_of(t) - 1))];
+      if (is_left_behind(t)) ++left[static_cast<std::size_t>(barrier_of(end_of(t) - 1))];
     }
     for (std::size_t b = 0; b < barriers_.size(); ++b) {
       const int rest = arrivals[b] % barriers_[b].awaited;
@@ -178,8 +181,7 @@ class Meetings {
     std::vector<std::size_t> ready;
     bool all_ended = true;
     for (std::size_t t = 0; t < s.at.size(); ++t) {
-      all_ended =
-          all_ended && s.at[t] == end_of(t) && (s.waiting[t] >= 0) == execution_.paths[t]->left_behind;
+      all_ended = all_ended && s.at[t] == end_of(t) && (s.waiting[t] >= 0) == is_left_behind(t);
       if (s.waiting[t] < 0 && s.at[t] < end_of(t)) ready.push_back(t);
     }
     if (all_ended) {

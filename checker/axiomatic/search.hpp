@@ -46,8 +46,7 @@ class Search {
     prune_ = pruning != Pruning::none;
     early_ = pruning == Pruning::early;
     ended_ = stopped_ = false;
-    cut_ = std::any_of(execution.paths.begin(), execution.paths.end(),
-                       [](const auto* path) { return path->cut; });
+    cut_ = execution.any_path(PathEnd::cut);
     const bool own_coherence = std::any_of(plan.choices.begin(), plan.choices.end(),
                                            [](const cat::Choice& choice) { return choice.is_coherence; });
     need_coherence_ = plan.uses_coherence || (memory_matters && !own_coherence);
@@ -90,6 +89,11 @@ class Search {
       if (plan_->choices[c].is_coherence) return ev_.choice(static_cast<int>(c), event);
     }
     return ev_.co(event);
+  }
+  // Whether none of the writes comes after that one.
+  bool is_last(int write, const std::vector<int>& writes) {
+    return std::none_of(writes.begin(), writes.end(),
+                        [&](int other) { return other != write && ev_.has(final_coherence(write), other); });
   }
 
  private:
@@ -409,15 +413,13 @@ class Search {
     // Behind the model's own.
     if (execution_->diverges) flags |= std::uint64_t{1} << std::min<std::size_t>(flag, 63);
     if (execution_->hangs) return visitor_->hung(flags);
-    bool failed = false;
     for (std::size_t t = 0; t < execution_->paths.size(); ++t) {
       const ThreadPath& path = *execution_->paths[t];
       ends_[t].clear();
       for (const PathValue v : path.registers) ends_[t].push_back(valuation_.end_value(t, v));
       registers_[t] = ends_[t].data();
-      failed = failed || path.failed;
     }
-    end_memory(0, flags, failed);
+    end_memory(0, flags, execution_->any_path(PathEnd::failed));
   }
   // A write that no other follows is what memory may hold at the end; in a partial order there may be
   // several.
@@ -442,10 +444,6 @@ class Search {
       memory_[location] = valuation_.value(last);
     }
     visitor_->allowed(registers_, memory_, flags, failed);
-  }
-  bool is_last(int write, const std::vector<int>& writes) {
-    return std::none_of(writes.begin(), writes.end(),
-                        [&](int other) { return other != write && ev_.has(final_coherence(write), other); });
   }
 
   const cat::Plan* plan_ = nullptr;

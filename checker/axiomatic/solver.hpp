@@ -52,11 +52,8 @@ class Solver {
     execution_ = &execution;
     observed_ = &observed;
     answers_ = &answers;
-    const auto any_path = [&](const auto& is) {
-      return std::any_of(execution.paths.begin(), execution.paths.end(), is);
-    };
-    cut_ = any_path([](const ThreadPath* path) { return path->cut; });
-    failed_ = any_path([](const ThreadPath* path) { return path->failed; });
+    cut_ = execution.any_path(PathEnd::cut);
+    failed_ = execution.any_path(PathEnd::failed);
     bounds_.prepare(plan, execution);
     choose_checks();
     clauses_.clear();

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <utility>
 
+#include "checker/scheduling/setup.hpp"
 #include "checker/support/jobs.hpp"
 #include "checker/systems/registry.hpp"
 
@@ -25,9 +26,6 @@ constexpr std::size_t index_of(ProgressModel model) {
 }
 constexpr std::size_t index_of(TerminationQuestion question) {
   return static_cast<std::size_t>(question);
-}
-std::string_view name_of(ProgressModel model) {
-  return progress_models.at(index_of(model)).name;
 }
 std::string_view title(TerminationQuestion question) {
   return question == TerminationQuestion::weak_fairness

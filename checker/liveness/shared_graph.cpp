@@ -34,8 +34,7 @@ class EverybodyOwed final : public ModelView {
 
 }  // namespace
 
-OwedThreads::OwedThreads(ProgressModel model, int threads)
-    : threads_(threads), owed_(std::size_t{1} << static_cast<unsigned>(2 * threads)) {
+ThreadSet owed_threads(ProgressModel model, int threads, const Standing& standing) {
   using K = Concrete<DynamicSizes<ThreadTag, WorkGroupTag, CuTag, AgentTag, OrderTag>>;
   using Scheduler = ProgressModels<K>;
   K k;
@@ -51,18 +50,24 @@ OwedThreads::OwedThreads(ProgressModel model, int threads)
   SchedulerSetup setup;
   setup.model = model;
   const Scheduler scheduler{k, machine, order, setup};
+  Scheduler::State state;
+  for (int t = 0; t < threads; ++t)
+    state.begun(K::constant<WorkGroupTag>(t)) = K::Bool(has(standing.begun, t));
+  const auto live = [&](Scheduler::WorkGroup w) { return K::Bool(!has(standing.ended, w.v)); };
+  ThreadSet owed = 0;
+  for (int t = 0; t < threads; ++t) {
+    if (!has(standing.ended, t) && K::truth(scheduler.owes(state, K::constant<ThreadTag>(t), live)))
+      owed |= set_of(t);
+  }
+  return owed;
+}
+
+OwedThreads::OwedThreads(ProgressModel model, int threads)
+    : threads_(threads), owed_(std::size_t{1} << static_cast<unsigned>(2 * threads)) {
   const ThreadSet all = set_of(threads) - 1;
   for (ThreadSet begun = 0; begun <= all; ++begun) {
-    for (ThreadSet ended = 0; ended <= all; ++ended) {
-      Scheduler::State state;
-      for (int t = 0; t < threads; ++t) state.begun(K::constant<WorkGroupTag>(t)) = K::Bool(has(begun, t));
-      const auto live = [&](Scheduler::WorkGroup w) { return K::Bool(!has(ended, w.v)); };
-      ThreadSet& owed = owed_[begun << static_cast<unsigned>(threads) | ended];
-      for (int t = 0; t < threads; ++t) {
-        if (!has(ended, t) && K::truth(scheduler.owes(state, K::constant<ThreadTag>(t), live)))
-          owed |= set_of(t);
-      }
-    }
+    for (ThreadSet ended = 0; ended <= all; ++ended)
+      owed_[begun << static_cast<unsigned>(threads) | ended] = owed_threads(model, threads, {begun, ended});
   }
 }
 

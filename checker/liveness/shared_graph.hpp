@@ -25,7 +25,11 @@ struct Standing {
 // Whose execution a scheduler owes; threads that have ended do not count.
 using Owes = std::function<ThreadSet(const Standing&)>;
 
-// What spec/scheduler/progress_models.hpp says of a model, with a slot for every work-group.
+// What spec/scheduler/progress_models.hpp says of a model, with a slot for every work-group; of
+// most_scheduled threads at most.
+ThreadSet owed_threads(ProgressModel model, int threads, const Standing& standing);
+
+// The same for every standing, looked up.
 class OwedThreads {
  public:
   OwedThreads(ProgressModel model, int threads);

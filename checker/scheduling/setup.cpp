@@ -90,9 +90,12 @@ SchedulerSetup scheduler_named(std::string_view name) {
   throw BadInput(fmt::format("unknown scheduler '{}'", name), suggestion(name, scheduler_names()));
 }
 
+std::string_view name_of(ProgressModel model) {
+  return progress_models.at(static_cast<std::size_t>(model)).name;
+}
 std::string_view name_of(const SchedulerSetup& setup) {
   return setup.is_policy ? waiting_policies.at(static_cast<std::size_t>(setup.policy)).name
-                         : progress_models.at(static_cast<std::size_t>(setup.model)).name;
+                         : name_of(setup.model);
 }
 
 std::vector<std::string> scheduler_names() {

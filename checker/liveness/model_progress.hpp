@@ -18,24 +18,18 @@
 #include <vector>
 
 #include "checker/axiomatic/model.hpp"
+#include "checker/liveness/liveness.hpp"
 #include "spec/scheduler/setup.hpp"
 
 namespace lockstep {
 
-enum class ModelTermination : std::uint8_t {
-  terminates,
-  unsafe,        // an assertion fails: nothing is said about progress
-  deadlock,      // some thread waits at a barrier for ever, and nobody else goes on
-  livelock,      // some thread goes round for ever
-  inconclusive,  // no such run was found, and loops that write or compute were cut; or a limit was reached
-};
-// "terminates", "deadlock", ...: words of Progress=.
-std::string_view word(ModelTermination termination);
-
+// Of the words of Termination `terminates`, `unsafe`, `deadlock` (some thread waits at a barrier for ever,
+// and nobody else goes on), `livelock`, and `inconclusive`: no such run was found, and loops that write or
+// compute were cut, or a limit was reached.
 struct ModelProgress {
   struct Verdict {
     ProgressModel scheduler = ProgressModel::fair;
-    ModelTermination termination = ModelTermination::terminates;
+    Termination termination = Termination::terminates;
     std::vector<std::string> run;  // of one that does not end: what each thread does
   };
   std::string program;
@@ -47,8 +41,9 @@ struct ModelProgress {
   double seconds = 0;
 };
 
-// Errors of the model or the test end in a status. A program one of whose threads has no way to its end is
-// none: its endless rounds are asked of memory systems.
+// Errors of the model or the test end in a status; more than most_scheduled work-groups are one, but under
+// the fair scheduler alone. Of threads that have no way to their end it is asked no more than of others:
+// whether they go round, and not whether all get on (judge_termination).
 ModelProgress judge_progress(const LitmusTest& test, const AxiomaticModel& model,
                              std::span<const ProgressModel> schedulers, const JudgeOptions& options = {});
 

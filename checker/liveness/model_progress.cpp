@@ -1,14 +1,18 @@
-#include "checker/axiomatic/model_progress.hpp"
+#include "checker/liveness/model_progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 
 #include "checker/axiomatic/combinations.hpp"
+#include "checker/liveness/shared_graph.hpp"
+#include "checker/needs/placement.hpp"
 #include "checker/needs/slots.hpp"
+#include "checker/scheduling/setup.hpp"
+#include "checker/support/diagnostic.hpp"
+#include "checker/systems/scheduled_system.hpp"
 
 namespace lockstep {
 
@@ -18,68 +22,44 @@ namespace {
 
 // ---- what a scheduler owes
 
-// The work-groups of a program in the order of their ids, and what of each one sees in an execution.
+// The work-groups of a program by their ids, and who of them has begun and ended in an execution.
 class Groups {
  public:
   explicit Groups(const Program& program) {
-    std::map<std::pair<int, int>, std::size_t> ids;
-    for (const Thread& thread : program.threads) {
-      if (!thread.placement.host) ids[{thread.placement.wg, thread.placement.agent}] = 0;
+    const PlacementTable placement = place(program);
+    if (placement.cus > most_scheduled) {
+      throw BadInput(fmt::format("'{}' has {} work-groups, and schedulers are asked of {} at most",
+                                 program.name, placement.cus, most_scheduled));
     }
-    std::size_t next = 0;
-    for (auto& [place, id] : ids) id = next++;
-    for (const Thread& thread : program.threads) {
-      of_thread_.push_back(thread.placement.host
-                               ? none
-                               : static_cast<int>(ids.at({thread.placement.wg, thread.placement.agent})));
+    const std::vector<int> ids = work_group_ids(program, placement);
+    for (std::size_t t = 0; t < program.threads.size(); ++t) {
+      const auto cu = static_cast<std::size_t>(placement.cu_of_thread[t]);
+      of_thread_.push_back(placement.host[t] ? ThreadSet{0} : ThreadSet{1} << static_cast<unsigned>(ids[cu]));
     }
-    live_.resize(next);
-    begun_.resize(next);
+    count_ = placement.cus;
   }
 
-  // `waiting`: for ever; else who is left behind at a barrier has ended.
-  void look_at(const Paths& paths, bool waiting) {
-    std::fill(live_.begin(), live_.end(), false);
-    std::fill(begun_.begin(), begun_.end(), false);
+  // Whether a scheduler owes somebody whom these paths leave out. `waiting` at barriers: for ever; else who
+  // is left behind there has ended.
+  [[nodiscard]] bool owes_one_left_out(ProgressModel model, const Paths& paths, bool waiting) const {
+    Standing standing;
+    ThreadSet live = 0;
+    ThreadSet left_out = 0;
     for (std::size_t t = 0; t < paths.size(); ++t) {
-      if (of_thread_[t] == none) continue;
-      const auto group = static_cast<std::size_t>(of_thread_[t]);
-      live_[group] = live_[group] || !has_ended(*paths[t], waiting);
-      begun_[group] = begun_[group] || !paths[t]->events.empty();
+      const PathEnd end = paths[t]->end;
+      const bool ended =
+          end == PathEnd::ended || end == PathEnd::failed || (end == PathEnd::left_behind && !waiting);
+      if (!ended) live |= of_thread_[t];
+      if (end == PathEnd::stopped) left_out |= of_thread_[t];
+      if (!paths[t]->events.empty()) standing.begun |= of_thread_[t];
     }
-  }
-  static bool has_ended(const ThreadPath& path, bool waiting) {
-    return !path.stopped && !path.cut && !(path.left_behind && waiting) && path.goes_round < 0;
-  }
-  // Whether a thread is owed its execution for ever, once nothing changes any more (progress_models.hpp).
-  [[nodiscard]] bool owes(ProgressModel model, std::size_t thread) const {
-    if (of_thread_[thread] == none) return true;
-    const auto group = static_cast<std::size_t>(of_thread_[thread]);
-    const bool lowest = live_[group] && std::find(live_.begin(), live_.end(), true) ==
-                                            live_.begin() + static_cast<std::ptrdiff_t>(group);
-    switch (model) {
-      case ProgressModel::unfair:
-        return false;
-      case ProgressModel::hsa:
-        return lowest;
-      case ProgressModel::obe:
-        return begun_[group];
-      case ProgressModel::hsa_obe:
-        return begun_[group] || lowest;
-      case ProgressModel::lobe:
-        return lowest || std::find(begun_.begin() + static_cast<std::ptrdiff_t>(group), begun_.end(), true) !=
-                             begun_.end();
-      case ProgressModel::fair:
-        return true;
-    }
-    return true;
+    standing.ended = ((ThreadSet{1} << static_cast<unsigned>(count_)) - 1) & ~live;
+    return (left_out & owed_threads(model, count_, standing)) != 0;
   }
 
  private:
-  static constexpr int none = -1;
-  std::vector<int> of_thread_;
-  std::vector<bool> live_;
-  std::vector<bool> begun_;
+  std::vector<ThreadSet> of_thread_;  // the one work-group; none of a host's
+  int count_ = 0;
 };
 
 // ---- the search
@@ -92,8 +72,8 @@ struct Known {
   bool unsafe = false;        // an assertion fails
 };
 
-bool has_failed(const Paths& paths) {
-  return std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->failed; });
+bool any(const Paths& paths, PathEnd end) {
+  return std::any_of(paths.begin(), paths.end(), [end](const ThreadPath* path) { return path->end == end; });
 }
 
 template <class SearchType>
@@ -108,7 +88,7 @@ class Onlooker final : public SearchVisitor {
   }
   void hung(std::uint64_t) override { look(); }
   void cut() override {
-    if (has_failed(search_.execution().paths)) {
+    if (search_.execution().any_path(PathEnd::failed)) {
       known_.unsafe = true;
       return;
     }
@@ -119,23 +99,23 @@ class Onlooker final : public SearchVisitor {
 
  private:
   void look() {
-    const Paths& paths = search_.execution().paths;
-    if (has_failed(paths)) {
+    const Execution& execution = search_.execution();
+    const Paths& paths = execution.paths;
+    if (execution.any_path(PathEnd::failed)) {
       known_.unsafe = true;
       return;
     }
-    bool goes_round = false;
     for (std::size_t t = 0; t < paths.size(); ++t) {
-      if (paths[t]->goes_round < 0) continue;
-      goes_round = true;
-      for (int e = paths[t]->goes_round; e < static_cast<int>(paths[t]->events.size()); ++e) {
-        if (!reads_newest(search_.execution().first[t] + e)) return;
+      if (paths[t]->end != PathEnd::goes_round) continue;
+      for (int e = paths[t]->round; e < static_cast<int>(paths[t]->events.size()); ++e) {
+        if (!reads_newest(execution.first[t] + e)) return;
       }
     }
     for (std::size_t i = 0; i < known_.matters.size(); ++i) {
       if (!known_.matters[i]) continue;
       ModelProgress::Verdict& verdict = (*known_.verdicts)[i];
-      verdict.termination = goes_round ? ModelTermination::livelock : ModelTermination::deadlock;
+      verdict.termination =
+          execution.any_path(PathEnd::goes_round) ? Termination::livelock : Termination::deadlock;
       verdict.run = description();
       known_.matters[i] = false;
     }
@@ -144,17 +124,14 @@ class Onlooker final : public SearchVisitor {
     const Execution& execution = search_.execution();
     const ProgramEvent& e = execution.events[static_cast<std::size_t>(event)];
     if (e.kind != EventKind::read) return true;
-    const int source = search_.sources()[static_cast<std::size_t>(event)];
-    const auto& writes = execution.writes[static_cast<std::size_t>(e.location)];
-    return std::none_of(writes.begin(), writes.end(), [&](int other) {
-      return other != source && search_.evaluator().has(search_.final_coherence(source), other);
-    });
+    return search_.is_last(search_.sources()[static_cast<std::size_t>(event)],
+                           execution.writes[static_cast<std::size_t>(e.location)]);
   }
 
-  [[nodiscard]] std::string instruction(std::size_t thread, std::size_t at) const {
+  [[nodiscard]] std::string instruction(const ProgramEvent& event) const {
     const Program& program = test_.program;
-    const auto& code = program.threads[thread].code;
-    return at < code.size() ? print_instruction(code[at], program, static_cast<int>(thread)) : "its end";
+    const auto& code = program.threads[static_cast<std::size_t>(event.thread)].code;
+    return print_instruction(code[static_cast<std::size_t>(event.instruction)], program, event.thread);
   }
   [[nodiscard]] std::vector<std::string> description() const {
     std::vector<std::string> lines;
@@ -162,25 +139,22 @@ class Onlooker final : public SearchVisitor {
     for (std::size_t t = 0; t < execution.paths.size(); ++t) {
       const ThreadPath& path = *execution.paths[t];
       std::string does = "ends";
-      if (path.goes_round >= 0) {
+      if (path.end == PathEnd::goes_round) {
         does = "goes round for ever";
         const char* between = ", where ";
-        for (int e = path.goes_round; e < static_cast<int>(path.events.size()); ++e) {
+        for (int e = path.round; e < static_cast<int>(path.events.size()); ++e) {
           const ProgramEvent& event = path.events[static_cast<std::size_t>(e)];
           if (event.kind != EventKind::read) continue;
-          does += fmt::format("{}`{}` reads {}", between,
-                              instruction(t, static_cast<std::size_t>(event.instruction)),
+          does += fmt::format("{}`{}` reads {}", between, instruction(event),
                               search_.values()[static_cast<std::size_t>(execution.first[t] + e)]);
           between = ", ";
         }
-      } else if (path.left_behind) {
-        does = fmt::format("waits for ever at `{}`",
-                           instruction(t, static_cast<std::size_t>(path.events.back().instruction)));
-      } else if (path.stopped && path.events.empty()) {
-        does = "never begins";
-      } else if (path.stopped) {
-        does = fmt::format("is not scheduled any more after `{}`",
-                           instruction(t, static_cast<std::size_t>(path.events.back().instruction)));
+      } else if (path.end == PathEnd::left_behind) {
+        does = fmt::format("waits for ever at `{}`", instruction(path.events.back()));
+      } else if (path.end == PathEnd::stopped) {
+        does = path.events.empty()
+                   ? "never begins"
+                   : fmt::format("is not scheduled any more after `{}`", instruction(path.events.back()));
       }
       lines.push_back(fmt::format("{} {}", test_.program.threads[t].name, does));
     }
@@ -201,35 +175,29 @@ void search_endless(const LitmusTest& test, const AxiomaticModel& model, const J
   endless.unroll.stopped = std::any_of(found.verdicts.begin(), found.verdicts.end(),
                                        [](const auto& one) { return one.scheduler != ProgressModel::fair; });
   const ProgramEvents events = events_of(test, endless);
-  Groups groups(test.program);
+  std::optional<Groups> groups;  // where somebody may be left out
+  if (endless.unroll.stopped) groups.emplace(test.program);
   Known known{&found.verdicts, std::vector<bool>(found.verdicts.size()), {}};
   // Sets to which schedulers a combination matters: those that have no verdict yet and owe nobody whom it
   // leaves out.
   const auto ask = [&](const Paths& paths, bool waiting) {
-    const auto any = [&](const auto& is) { return std::any_of(paths.begin(), paths.end(), is); };
-    const bool stopped = any([](const ThreadPath* path) { return path->stopped; });
-    const bool rounds = any([](const ThreadPath* path) { return path->goes_round >= 0 || path->cut; });
+    const bool rounds = any(paths, PathEnd::goes_round) || any(paths, PathEnd::cut);
     known.matters.assign(found.verdicts.size(), false);
-    if (has_failed(paths)) return !known.unsafe;
+    if (any(paths, PathEnd::failed)) return !known.unsafe;
     // Who is left out could still open a barrier, and where nobody goes round no run is endless.
+    const bool stopped = any(paths, PathEnd::stopped);
     if (!rounds && (!waiting || stopped)) return false;
-    groups.look_at(paths, waiting);
     for (std::size_t i = 0; i < found.verdicts.size(); ++i) {
       const ModelProgress::Verdict& verdict = found.verdicts[i];
-      if (verdict.termination == ModelTermination::deadlock ||
-          (rounds && verdict.termination == ModelTermination::livelock))
+      if (verdict.termination == Termination::deadlock ||
+          (rounds && verdict.termination == Termination::livelock))
         continue;
-      bool owed = false;
-      for (std::size_t t = 0; t < paths.size() && !owed; ++t)
-        owed = paths[t]->stopped && groups.owes(verdict.scheduler, t);
-      known.matters[i] = !owed;
+      known.matters[i] = !stopped || !groups->owes_one_left_out(verdict.scheduler, paths, waiting);
     }
     return std::find(known.matters.begin(), known.matters.end(), true) != known.matters.end();
   };
   const auto wanted = [&](const Paths& paths) {
-    const bool waits =
-        std::any_of(paths.begin(), paths.end(), [](const ThreadPath* path) { return path->left_behind; });
-    return ask(paths, false) || (waits && ask(paths, true));
+    return ask(paths, false) || (any(paths, PathEnd::left_behind) && ask(paths, true));
   };
   ByWords<Search> searches;
   search_all(
@@ -242,30 +210,14 @@ void search_endless(const LitmusTest& test, const AxiomaticModel& model, const J
       });
   for (std::size_t i = 0; i < found.verdicts.size(); ++i) {
     ModelProgress::Verdict& verdict = found.verdicts[i];
-    if (known.unsafe) verdict = {verdict.scheduler, ModelTermination::unsafe, {}};
+    if (known.unsafe) verdict = {verdict.scheduler, Termination::unsafe, {}};
     const bool open = known.cut[i] || limits.status() != RunStatus::complete;
-    if (verdict.termination == ModelTermination::terminates && open)
-      verdict.termination = ModelTermination::inconclusive;
+    if (verdict.termination == Termination::terminates && open)
+      verdict.termination = Termination::inconclusive;
   }
 }
 
 }  // namespace
-
-std::string_view word(ModelTermination termination) {
-  switch (termination) {
-    case ModelTermination::terminates:
-      return "terminates";
-    case ModelTermination::unsafe:
-      return "unsafe";
-    case ModelTermination::deadlock:
-      return "deadlock";
-    case ModelTermination::livelock:
-      return "livelock";
-    case ModelTermination::inconclusive:
-      return "inconclusive";
-  }
-  return "";
-}
 
 ModelProgress judge_progress(const LitmusTest& test, const AxiomaticModel& model,
                              std::span<const ProgressModel> schedulers, const JudgeOptions& options) {
@@ -281,7 +233,7 @@ ModelProgress judge_progress(const LitmusTest& test, const AxiomaticModel& model
   found.message = run.message;
   found.flags = run.raised_flags();
   if (run.status == RunStatus::complete && run.assertion_fails) {
-    for (auto& verdict : found.verdicts) verdict.termination = ModelTermination::unsafe;
+    for (auto& verdict : found.verdicts) verdict.termination = Termination::unsafe;
   } else if (run.status == RunStatus::complete) {
     try {
       search_endless(test, model, options, limits, found);
@@ -294,8 +246,7 @@ ModelProgress judge_progress(const LitmusTest& test, const AxiomaticModel& model
   }
   if (found.status != RunStatus::complete) {
     for (auto& verdict : found.verdicts) {
-      if (verdict.termination == ModelTermination::terminates)
-        verdict.termination = ModelTermination::inconclusive;
+      if (verdict.termination == Termination::terminates) verdict.termination = Termination::inconclusive;
     }
   }
   found.seconds = limits.seconds();
@@ -307,14 +258,9 @@ namespace {
 std::string cell(const ModelProgress& one, const ModelProgress::Verdict& verdict) {
   if (one.status == RunStatus::error) return "error";
   std::string text(word(verdict.termination));
-  if (verdict.termination == ModelTermination::terminates) text = "yes";
-  if (verdict.termination == ModelTermination::inconclusive) text = "open";
+  if (verdict.termination == Termination::terminates) text = "yes";
+  if (verdict.termination == Termination::inconclusive) text = "open";
   return text + (one.flags.empty() ? "" : "?");
-}
-std::string_view name_of(ProgressModel model) {
-  const auto found = std::find_if(progress_models.begin(), progress_models.end(),
-                                  [&](const NamedProgressModel& one) { return one.model == model; });
-  return found->name;
 }
 std::string flags_text(const ModelProgress& one) {
   std::string text;
@@ -368,7 +314,7 @@ std::string progress_text(std::span<const ModelProgress> all) {
       std::string line = fmt::format("{:<{}}  ", one.program.size() > width ? "" : one.program, width);
       for (const auto& verdict : one.verdicts) {
         line += fmt::format("{:<{}}", cell(one, verdict), column);
-        open = open || verdict.termination == ModelTermination::inconclusive;
+        open = open || (verdict.termination == Termination::inconclusive && one.status != RunStatus::error);
       }
       add_line(std::move(line));
       undefined = undefined || !one.flags.empty();
