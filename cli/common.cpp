@@ -89,6 +89,10 @@ std::string build_identity() {
   return digest(std::string(std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()));
 }
 
+std::string path_of_executable(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").string() + "-" + name;
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupt_flag.store(true, std::memory_order_relaxed); };

@@ -66,6 +66,8 @@ class ProgressLine {
 
 // Of this program, for journals: another build may explore other states.
 std::string build_identity();
+// Of the executable beside this one that has some of the commands: "sim" of lockstep-sim.
+std::string path_of_executable(const std::string& name);
 
 // Writes to stdout at once, so that a reader at the other end of a pipe sees what is done.
 void print_now(const std::string& text);

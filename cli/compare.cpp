@@ -152,12 +152,7 @@ nlohmann::json simulated(const Options& options, const std::string& side) {
   const Named named = parts_of(side);
   const TemporaryFolder folder;
   Process process;
-  process.command = {std::filesystem::read_symlink("/proc/self/exe").string() + "-sim",
-                     "sim",
-                     options.workload,
-                     "--on",
-                     named.system,
-                     "--json"};
+  process.command = {path_of_executable("sim"), "sim", options.workload, "--on", named.system, "--json"};
   const auto add = [&](const char* option, const std::string& value) {
     process.command.emplace_back(option);
     process.command.push_back(value);
@@ -172,9 +167,9 @@ nlohmann::json simulated(const Options& options, const std::string& side) {
   if (result.end == ProcessResult::End::missing)
     throw BadInput(fmt::format("cannot run {}", process.command.front()),
                    "`./lockstep sim --help` builds it");
-  const std::string document = read_file(folder.path() / "stdout");
-  if (!nlohmann::json::accept(document)) throw not_simulated(side, read_file(folder.path() / "stderr"));
-  return nlohmann::json::parse(document);
+  auto document = nlohmann::json::parse(read_file(folder.path() / "stdout"), nullptr, false);
+  if (document.is_discarded()) throw not_simulated(side, read_file(folder.path() / "stderr"));
+  return document;
 }
 
 // Nothing when interrupted.

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
@@ -64,8 +63,7 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
 
 // Goes on as the executable beside this one that has the command.
 [[noreturn]] void go_on_as(const cli::Command& command, char** argv) {
-  const std::string other =
-      std::filesystem::read_symlink("/proc/self/exe").string() + "-" + command.elsewhere;
+  const std::string other = cli::path_of_executable(command.elsewhere);
   execv(other.c_str(), argv);
   throw BadInput(fmt::format("cannot run {}: {}", other, std::strerror(errno)),
                  fmt::format("`./lockstep {}` builds it", command.app->get_name()));

@@ -10,8 +10,7 @@ namespace lockstep {
 // A folder or file of these, "spec/models": the first that exists
 //   1. below the folder that the environment's LOCKSTEP_HOME names,
 //   2. below share/lockstep of the prefix that this code was installed to: as the command, or as a Python
-//   module
-//      (cmake/package.cmake says what lies where),
+//      module (cmake/package.cmake says what lies where),
 //   3. below built_from().
 // Throws BadInput where it is in none of them.
 std::filesystem::path shipped(const std::string& name);
