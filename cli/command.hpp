@@ -1,10 +1,11 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are four executables (cmake/systems.cmake). `lockstep` has all commands but six, which need much that
-// the others do not, and most of which take as long to build as all others together: `lockstep prove` and
-// `lockstep mutate` go on as `lockstep-prove`, which lies beside it, `lockstep sim`, `lockstep sweep` and
-// `lockstep study` as `lockstep-sim`, and `lockstep view`, which serves a page, as `lockstep-view`.
-// lockstep.cpp, lockstep_prove.cpp, lockstep_sim.cpp and lockstep_view.cpp say which commands each has.
+// There are four executables (cmake/systems.cmake). `lockstep` has all commands but seven, which need much
+// that the others do not, and most of which take as long to build as all others together: `lockstep prove`,
+// `lockstep mutate` and `lockstep distinguish` go on as `lockstep-prove`, which lies beside it, `lockstep
+// sim`, `lockstep sweep` and `lockstep study` as `lockstep-sim`, and `lockstep view`, which serves a page, as
+// `lockstep-view`. lockstep.cpp, lockstep_prove.cpp, lockstep_sim.cpp and lockstep_view.cpp say which
+// commands each has.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,6 +23,8 @@ struct Command {
 
 // A command of another executable, for this one's help; it is never run.
 Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what, const char* executable);
+inline constexpr const char* distinguish_what =
+    "The smallest execution that one model allows and another forbids, with Z3";
 inline constexpr const char* mutate_what =
     "Which slips in a system's rules do the tests and the proofs notice?";
 inline constexpr const char* prove_what = "Prove a system's lemmas with Z3, at a size or at any";
@@ -39,6 +42,7 @@ Command add_generate(CLI::App& lockstep);
 Command add_conform(CLI::App& lockstep);
 Command add_check(CLI::App& lockstep);
 Command add_compare(CLI::App& lockstep);
+Command add_distinguish(CLI::App& lockstep);
 Command add_mutate(CLI::App& lockstep);
 Command add_progress(CLI::App& lockstep);
 Command add_prove(CLI::App& lockstep);

@@ -11,6 +11,7 @@
 
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/compare/counters.hpp"
+#include "checker/compare/executions.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
@@ -33,8 +34,10 @@ struct Options {
   std::string trace_file;
   bool race_free = false;
   bool no_check = false;
+  bool no_faults = false;
   std::string workload;                      // to be simulated; "": none
   std::vector<std::string> machine_entries;  // said otherwise, PATH=VALUE
+  int events = 0;                            // of executions that Z3 looks at; 0: it is not asked
   bool json = false;
   LimitOptions limits;
 };
@@ -136,40 +139,61 @@ LitmusTests taken_by(const SystemEntry& system, SuiteFiles files) {
   return system.runs_programs ? std::move(files.tests) : std::move(files.launches);
 }
 
-// What `lockstep sim` said instead of figures.
-BadInput not_simulated(const std::string& side, std::string said) {
+// What another command said instead of a document.
+BadInput refused(const std::string& what, std::string said) {
   constexpr std::string_view error = "error: ";
   constexpr std::string_view hint = "\nhint: ";
   if (said.starts_with(error)) said.erase(0, error.size());
   while (said.ends_with('\n')) said.pop_back();
   const std::size_t at = said.find(hint);
-  return BadInput(fmt::format("'{}' cannot be simulated: {}", side, said.substr(0, at)),
+  return BadInput(fmt::format("{}: {}", what, said.substr(0, at)),
                   at == std::string::npos ? "" : said.substr(at + hint.size()));
 }
 
-// The figures of workloads on one side, as `lockstep sim` prints them; null when interrupted.
-nlohmann::json simulated(const Options& options, const std::string& side) {
-  const Named named = parts_of(side);
+// The JSON that a command of the executable `executable` beside this one prints; null when interrupted.
+// `what` cannot be done where it prints none.
+nlohmann::json printed_by(const char* executable, std::vector<std::string> arguments,
+                          const std::string& what) {
   const TemporaryFolder folder;
   Process process;
-  process.command = {path_of_executable("sim"), "sim", options.workload, "--on", named.system, "--json"};
-  const auto add = [&](const char* option, const std::string& value) {
-    process.command.emplace_back(option);
-    process.command.push_back(value);
-  };
-  for (const std::string& fault : named.options.faults) add("--fault", fault);
-  for (const auto& [size, value] : named.options.sizes) add("--size", fmt::format("{}={}", size, value));
-  for (const std::string& entry : options.machine_entries) add("--set", entry);
+  process.command = {path_of_executable(executable)};
+  process.command.insert(process.command.end(), arguments.begin(), arguments.end());
   process.folder = folder.path();
   process.interrupted = &interrupted();
   const ProcessResult result = run_process(process);
   if (result.end == ProcessResult::End::interrupted || interrupted()) return nullptr;
   if (result.end == ProcessResult::End::missing)
     throw BadInput(fmt::format("cannot run {}", process.command.front()),
-                   "`./lockstep sim --help` builds it");
+                   fmt::format("`./lockstep {} --help` builds it", arguments.front()));
   auto document = nlohmann::json::parse(read_file(folder.path() / "stdout"), nullptr, false);
-  if (document.is_discarded()) throw not_simulated(side, read_file(folder.path() / "stderr"));
+  if (document.is_discarded()) throw refused(what, read_file(folder.path() / "stderr"));
   return document;
+}
+
+// The figures of workloads on one side, as `lockstep sim` prints them; null when interrupted.
+nlohmann::json simulated(const Options& options, const std::string& side) {
+  const Named named = parts_of(side);
+  std::vector<std::string> arguments{"sim", options.workload, "--on", named.system, "--json"};
+  const auto add = [&](const char* option, const std::string& value) {
+    arguments.emplace_back(option);
+    arguments.push_back(value);
+  };
+  for (const std::string& fault : named.options.faults) add("--fault", fault);
+  for (const auto& [size, value] : named.options.sizes) add("--size", fmt::format("{}={}", size, value));
+  for (const std::string& entry : options.machine_entries) add("--set", entry);
+  return printed_by("sim", std::move(arguments), fmt::format("'{}' cannot be simulated", side));
+}
+
+// Nothing when interrupted.
+std::optional<compare::ExecutionReport> executions_of(const Options& options, ProgressLine& progress) {
+  progress.show(fmt::format("looking for an execution of up to {} events", options.events));
+  const nlohmann::json document = printed_by(
+      "prove",
+      {"distinguish", options.sides[0], options.sides[1], "--up-to", fmt::format("{}", options.events),
+       "--threads", fmt::format("{}", options.limits.limits().threads), "--json"},
+      "executions cannot be looked for");
+  if (document.is_null()) return std::nullopt;
+  return compare::read_executions(document);
 }
 
 // Nothing when interrupted.
@@ -200,6 +224,8 @@ std::string progress_text(const CompareProgress& now) {
     }
     case Phase::checking:
       return fmt::format("invariants, {} of {} runs, {:.0f} s", now.done, now.all, now.seconds);
+    case Phase::breaking:
+      return fmt::format("faults, {} of {}, {:.0f} s", now.done, now.all, now.seconds);
     case Phase::explaining:
       return "looking for a shortest execution";
   }
@@ -218,6 +244,7 @@ int run(const Options& options) {
   compare.on_progress = [&](const CompareProgress& now) { progress.show(progress_text(now)); };
 
   compare::CompareReport report;
+  std::optional<compare::ExecutionReport> executions;
   std::string rests_on;
   if (models) {
     if (!options.workload.empty()) throw BadInput("--sim is for systems", "models know no time");
@@ -231,8 +258,17 @@ int run(const Options& options) {
       fmt::print(stderr, "{}", both[side]->warnings());
       refuse_vacuous(*both[side]);
     }
+    if (options.events > 0) executions = executions_of(options, progress);
+    if (executions) {
+      // In front: of tests with equally many instructions the first is shown.
+      for (const compare::FoundExecution& one : executions->found) {
+        if (one.test != nullptr) compare.tests.insert(compare.tests.begin(), one.test);
+      }
+    }
     report = compare_models(both, compare);
   } else {
+    if (options.events > 0)
+      throw BadInput("--events is for models", "--up-to has larger tests run on systems");
     const Both<Subject> both{subject_of(options.sides[0]), subject_of(options.sides[1])};
     const SystemEntry& system = *both[0].system;
     if (system.runs_programs || system.build_launched != nullptr) {
@@ -245,6 +281,7 @@ int run(const Options& options) {
       compare.clients = taken_by(system, clients());
     }
     compare.invariants = !options.no_check;
+    compare.faults = !options.no_faults;
     if (!system.runs_programs) compare.generate = {0, false};
     rests_on = rests_on_text(both);
     report = compare_systems(both, compare);
@@ -258,16 +295,19 @@ int run(const Options& options) {
   if (options.json) {
     nlohmann::json document = compare_json(report);
     if (counters) document["counters"] = compare::counters_json(*counters);
+    if (executions) document["executions"] = compare::executions_json(*executions);
     print_now(json_text(document, 1) + "\n");
   } else {
-    print_now(compare_text(report) + (counters ? compare::counters_text(*counters) : "") + rests_on);
+    print_now(compare_text(report) + (executions ? compare::executions_text(*executions) : "") +
+              (counters ? compare::counters_text(*counters) : "") + rests_on);
   }
   if (!options.trace_file.empty() && report.outcomes.evidence && report.outcomes.evidence->trace) {
     write_trace(*report.outcomes.evidence->trace, options.trace_file);
     if (!options.json) print_now(fmt::format("Trace written to {}\n", options.trace_file));
   }
   if (!report.interrupted && counters && counters->differ()) return 1;
-  return exit_status(report);
+  const int status = exit_status(report);
+  return status == 0 && executions && executions->open() ? 3 : status;
 }
 
 }  // namespace
@@ -291,6 +331,7 @@ Command add_compare(CLI::App& lockstep) {
       ->capture_default_str();
   app->add_flag("--race-free", options->race_free, "Only tests without a race under that model");
   app->add_flag("--no-check", options->no_check, "Leave out the invariants, under programs that never end");
+  app->add_flag("--no-faults", options->no_faults, "Leave out which faults the tests notice on either side");
   app->add_flag("--sim{all}", options->workload,
                 "Also simulate on both, all workloads or --sim=WORKLOAD: which counters move, by how much");
   app->add_option("--set", options->machine_entries,
@@ -298,6 +339,12 @@ Command add_compare(CLI::App& lockstep) {
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false)
       ->needs("--sim");
+  app->add_option(
+         "--events", options->events,
+         "Of models: also look with Z3 for the smallest execution that tells them apart, of up to so "
+         "many events (`lockstep distinguish`)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   options->limits.add_to(*app, "each run; without it 10 s");
   app->add_option("--trace", options->trace_file, "Write the execution that one side alone has to a file")
       ->type_name("FILE");
@@ -309,7 +356,7 @@ Command add_compare(CLI::App& lockstep) {
       "  lockstep compare quick-release@HEAD quick-release --race-free --warm\n"
       "                                                             what you have changed\n"
       "  lockstep compare quick-release quick-release,s-fifo1-entries=1 --up-to 5\n"
-      "  lockstep compare tso rmo\n"
+      "  lockstep compare tso rmo --events 6\n"
       "  lockstep compare rc11 mine.cat --tests mytests/ --up-to 5\n"
       "\n"
       "docs/comparison.md says what is compared. Exit status: 0 no difference was found, 1 they\n"

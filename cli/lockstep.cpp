@@ -13,6 +13,7 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
           add_conform(lockstep),
           add_check(lockstep),
           add_compare(lockstep),
+          add_elsewhere(lockstep, "distinguish", distinguish_what, "prove"),
           add_elsewhere(lockstep, "mutate", mutate_what, "prove"),
           add_progress(lockstep),
           add_elsewhere(lockstep, "prove", prove_what, "prove"),

@@ -95,6 +95,7 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
                                                     {"conform", "--help"},
                                                     {"check", "--help"},
                                                     {"compare", "--help"},
+                                                    {"distinguish", "--help"},
                                                     {"mutate", "--help"},
                                                     {"replay", "--help"},
                                                     {"explain", "--help"},
@@ -813,6 +814,30 @@ TEST_CASE("compare tells sides apart as they are named, and refuses what cannot 
              Catch::Contains("did you mean 'mp-agent'?"));
   CHECK_THAT(error({"compare", "tso", "rmo", "--race-free"}), Catch::Contains("for systems"));
   CHECK_THAT(error({"compare", "tso", "rmo", "--sim"}), Catch::Contains("models know no time"));
+  CHECK_THAT(error({"compare", "sc", "write-through", "--events", "4"}), Catch::Contains("for models"));
+  CHECK_THAT(error({"compare", "tso", "rmo", "--events", "40"}), Catch::Contains("cannot be looked for"));
+}
+
+TEST_CASE("models are told apart by their smallest execution") {
+  const Command lockstep;
+  const Result found = lockstep.run({"distinguish", "tso", "rmo", "--up-to", "4", "--json"});
+  CHECK(found.status == 1);
+  const auto finding = nlohmann::json::parse(found.out).at("findings").at(0);
+  CHECK(finding.at("difference").at("events") == 3);
+  CHECK(lockstep.run({"distinguish", "tso", "tso", "--up-to", "2"}).status == 0);
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Result result = lockstep.run(arguments);
+    CHECK(result.status == 2);
+    return result.error;
+  };
+  CHECK_THAT(error({"distinguish", "tso", "rmmo"}), Catch::Contains("did you mean 'rmo'"));
+  CHECK_THAT(error({"distinguish", "tso", "rmo", "--up-to", "99"}), Catch::Contains("99"));
+
+  const Result compared = lockstep.run({"compare", "tso", "rmo", "--events", "3", "--up-to", "0", "--json"});
+  CHECK(compared.status == 1);
+  const auto document = nlohmann::json::parse(compared.out);
+  CHECK(document.at("executions").at("found").at(0).at("test") == "rmo-not-tso");
+  CHECK(document.at("outcomes").at("smallest").at("test") == "rmo-not-tso");
 }
 
 TEST_CASE("compare simulates both sides when asked, and says why where one cannot be") {

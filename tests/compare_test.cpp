@@ -196,6 +196,35 @@ TEST_CASE("models are told apart by a test with the execution that one forbids, 
   CHECK(report.outcomes.more == Both<std::size_t>{0, report.outcomes.differing});
 }
 
+TEST_CASE("accesses of a dialect without proxies are generic ones") {
+  const CompareReport report = compare_models(models("ptx-v6.0", "ptx-v7.5"), only_generated(4));
+  CHECK(report.outcomes.differing == 0);
+  CHECK(report.outcomes.same > 15000);
+}
+
+TEST_CASE("faults that tests notice on one side alone are told") {
+  CompareOptions options = only_tests({"mp-two-blocks-agent", "release-after-barrier-agent", "mp-agent"});
+  const Subject one_entry = [] {
+    Subject subject = system_named("quick-release");
+    subject.options.sizes["s-fifo1-entries"] = 1;
+    return subject;
+  }();
+  const CompareReport report = compare_systems({system_named("quick-release"), one_entry}, options);
+  REQUIRE(report.faults);
+  CHECK(report.faults->common > 20);
+  const auto& differences = report.faults->differences;
+  const auto lost = std::find_if(differences.begin(), differences.end(),
+                                 [](const FaultDifference& one) { return one.fault == "entry-lost"; });
+  REQUIRE(lost != differences.end());
+  CHECK(lost->noticed == Both<std::string>{"mp-two-blocks-agent (deadlock)", ""});
+  CHECK_THAT(compare_text(report), Catch::Contains("noticed on quick-release alone\n    entry-lost: mp-two"));
+
+  const CompareReport other = compare_systems(
+      {system_named("quick-release"), system_named("quick-release", {"entry-lost"})}, options);
+  REQUIRE(other.faults);
+  CHECK(other.faults->only == Both<Names>{Names{"entry-lost"}, Names{}});
+}
+
 TEST_CASE("a model that flags a program differs from one that does not") {
   const CompareReport report =
       compare_models(models("sc", "hrf-indirect"), only_tests({"scope-wg-sync-across-agent"}));

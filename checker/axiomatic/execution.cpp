@@ -289,8 +289,8 @@ void Execution::fill(cat::Base base, std::uint64_t* rows) const {
       return each([&](const ProgramEvent&, int i) { return placed(i) != nullptr && placed(i)->host; });
     case Base::generic:
       return each([&](const ProgramEvent& e, int) {
-        return style == EventStyle::ptx && e.kind != EventKind::initial &&
-               (e.tags & (proxies & ~bit(Tag::generic))) == 0;
+        // Also what dialects without proxies say.
+        return e.kind != EventKind::initial && (e.tags & (proxies & ~bit(Tag::generic))) == 0;
       });
     case Base::acquiring_reads:
       return each([](const ProgramEvent& e, int) {

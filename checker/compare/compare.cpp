@@ -15,6 +15,7 @@
 #include "checker/axiomatic/graph.hpp"
 #include "checker/generate/conform.hpp"
 #include "checker/generate/model.hpp"
+#include "checker/litmus/faults.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/runs/coverage.hpp"
 #include "checker/support/diagnostic.hpp"
@@ -510,6 +511,66 @@ TextReport compare_texts(const Both<Subject>& systems, const Both<std::set<std::
   return report;
 }
 
+// What tests say of a system's faults, by name: of those that it has not on already.
+std::map<std::string, FaultReport> faults_noticed(const Subject& system,
+                                                  const std::vector<std::string>& names,
+                                                  const CompareOptions& options, const Comparison& progress) {
+  FaultOptions suite;
+  suite.system = system;
+  suite.enough = 1;
+  suite.limits = options.limits;
+  for (Mistake& mistake : faults_of(system)) {
+    if (std::find(names.begin(), names.end(), mistake.name) != names.end())
+      suite.mistakes.push_back(std::move(mistake));
+  }
+  std::map<std::string, FaultReport> found;
+  suite.on_report = [&](const FaultReport& report) { found[report.fault] = report; };
+  suite.on_progress = [&](const SuiteProgress& now) { progress.show(Phase::breaking, now.done, now.all); };
+  run_faults(options.tests, suite);
+  return found;
+}
+
+FaultsReport compare_faults(const Both<Subject>& systems, const CompareOptions& options,
+                            const Comparison& progress) {
+  Both<std::vector<std::string>> names;
+  std::vector<std::string> common;
+  for (const std::size_t side : {0U, 1U}) {
+    const auto& on = systems[side].options.faults;
+    for (const Fault& fault : systems[side].system->faults) {
+      const std::string name(fault.name);
+      if (std::find(on.begin(), on.end(), name) == on.end()) names[side].push_back(name);
+    }
+    std::sort(names[side].begin(), names[side].end());
+  }
+  std::set_intersection(names[0].begin(), names[0].end(), names[1].begin(), names[1].end(),
+                        std::back_inserter(common));
+  FaultsReport report;
+  for (const std::size_t side : {0U, 1U}) report.only[side] = without(names[side], names[other(side)]);
+  if (common.empty()) return report;
+  Both<std::map<std::string, FaultReport>> found;
+  for (const std::size_t side : {0U, 1U})
+    found[side] = faults_noticed(systems[side], common, options, progress);
+  for (const std::string& fault : common) {
+    const Both<FaultReport> both{found[0][fault], found[1][fault]};
+    const auto undecided = [](const FaultReport& one) {
+      return one.killers.empty() && (one.inconclusive > 0 || !one.errors.empty() || one.tests == 0);
+    };
+    ++report.common;
+    if (undecided(both[0]) || undecided(both[1])) {
+      ++report.undecided;
+    } else if (both[0].killers.empty() != both[1].killers.empty()) {
+      FaultDifference difference{fault, {}};
+      for (const std::size_t side : {0U, 1U}) {
+        if (!both[side].killers.empty()) difference.noticed[side] = both[side].killers.front();
+      }
+      report.differences.push_back(std::move(difference));
+    } else {
+      ++(both[0].killers.empty() ? report.unnoticed : report.noticed);
+    }
+  }
+  return report;
+}
+
 void refuse_if_alike(const Both<std::string>& names) {
   if (names[0] == names[1])
     throw BadInput(
@@ -576,6 +637,8 @@ CompareReport compare_systems(const Both<Subject>& systems, const CompareOptions
   }
   if (options.invariants && (!programs || !options.clients.empty()))
     report.invariants = InvariantComparison(systems, options, comparison).run();
+  if (options.faults && report.texts && report.texts->alike() && !options.limits.are_interrupted())
+    report.faults = compare_faults(systems, options, comparison);
   report.interrupted = options.limits.are_interrupted();
   report.seconds = seconds_since(start);
   return report;

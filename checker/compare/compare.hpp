@@ -41,7 +41,7 @@ struct Shown {
 
 // ---- what is compared -------------------------------------------------------------------------------------
 
-enum class Phase : std::uint8_t { generating, running, checking, explaining };
+enum class Phase : std::uint8_t { generating, running, explaining, checking, breaking };
 struct CompareProgress {
   Phase phase = Phase::generating;
   std::size_t done = 0;
@@ -59,6 +59,7 @@ struct CompareOptions {
   bool race_free = false;  // no other tests
   bool invariants = true;  // of systems: are checked,
   LitmusTests clients;     // under each of these programs where they run any
+  bool faults = true;      // of versions of one protocol: whether `tests` notice each
   RunLimits limits;        // threads and memory are for all runs together, time for each
   std::function<void(const CompareProgress&)> on_progress;  // a few times a second, from the calling thread
 };
@@ -139,6 +140,21 @@ struct TextReport {
   [[nodiscard]] bool alike() const;  // the systems are versions of one protocol
 };
 
+// Findings stand in a header as faults: what breaks with one on, and no longer does. Of versions of one
+// protocol.
+struct FaultDifference {
+  std::string fault;
+  Both<std::string> noticed;  // "mp-agent (outcome)", the first test that notices it; empty where none does
+};
+struct FaultsReport {
+  std::size_t common = 0;
+  std::size_t noticed = 0;    // of them: on both sides,
+  std::size_t unnoticed = 0;  // on neither,
+  std::size_t undecided = 0;  // and where a limit was reached, or the system could not be run
+  std::vector<FaultDifference> differences;
+  Both<std::vector<std::string>> only;  // faults of one side
+};
+
 struct CompareReport {
   Both<std::string> names;
   bool systems = false;
@@ -147,6 +163,7 @@ struct CompareReport {
   OutcomeReport outcomes;
   std::optional<InvariantReport> invariants;
   std::optional<TextReport> texts;
+  std::optional<FaultsReport> faults;
   bool interrupted = false;
   double seconds = 0;
   [[nodiscard]] bool differ() const;

@@ -214,6 +214,25 @@ std::string texts_text(const CompareReport& report) {
   return all;
 }
 
+std::string faults_text(const CompareReport& report) {
+  if (!report.faults || report.faults->common == 0) return {};
+  const FaultsReport& f = *report.faults;
+  std::string text = fmt::format("\nFaults: {} in common, {} noticed by tests on both, {} on neither",
+                                 f.common, f.noticed, f.unnoticed);
+  if (f.undecided > 0) text += fmt::format(", {} not decided", f.undecided);
+  text += "\n";
+  for (const std::size_t side : {0U, 1U}) {
+    std::vector<std::string> names;
+    for (const FaultDifference& one : f.differences) {
+      if (!one.noticed[side].empty()) names.push_back(fmt::format("{}: {}", one.fault, one.noticed[side]));
+    }
+    text += list_text(fmt::format("noticed on {} alone", report.names[side]), names);
+  }
+  for (const std::size_t side : {0U, 1U})
+    text += list_text("of " + report.names[side] + " alone", f.only[side]);
+  return text;
+}
+
 json shown_json(const LitmusTest& test, const Shown& shown, const std::vector<Outcome>& only) {
   const auto texts = [&](const std::vector<Outcome>& outcomes) {
     json all = json::array();
@@ -285,7 +304,8 @@ json invariants_json(const InvariantReport& checked) {
 
 std::string compare_text(const CompareReport& report) {
   std::string text = fmt::format("Compare {}\n   with {}\n", report.names[0], report.names[1]);
-  text += outcomes_text(report) + invariants_text(report) + texts_text(report) + smallest_text(report);
+  text += outcomes_text(report) + invariants_text(report) + faults_text(report) + texts_text(report) +
+          smallest_text(report);
   std::string verdict = report.differ() ? "they differ" : "no difference was found";
   if (report.interrupted) verdict += ", interrupted";
   if (!report.interrupted && !report.differ() && report.open()) verdict += ", and not all was decided";
@@ -299,6 +319,15 @@ json compare_json(const CompareReport& report) {
            {"interrupted", report.interrupted}, {"seconds", report.seconds}};
   if (report.systems) out["model"] = report.model;
   if (report.invariants) out["invariants"] = invariants_json(*report.invariants);
+  if (report.faults) {
+    const FaultsReport& f = *report.faults;
+    json differences = json::array();
+    for (const FaultDifference& one : f.differences)
+      differences.push_back({{"fault", one.fault}, {"noticed", one.noticed}});
+    out["faults"] = {{"common", f.common},       {"noticed", f.noticed},
+                     {"unnoticed", f.unnoticed}, {"not_decided", f.undecided},
+                     {"only", f.only},           {"differences", std::move(differences)}};
+  }
   if (report.texts) {
     const TextReport& t = *report.texts;
     out["rules"] = {{"common", t.common_rules},
