@@ -162,6 +162,16 @@ TEST_CASE("known differences are found, and none smaller") {
   CHECK(exit_status(report) == 1);
 }
 
+TEST_CASE("HRF-direct and HRF-indirect part at a chain through two scopes", "[.][nightly]") {
+  const DistinguishReport report = apart({model_named("hrf-direct"), model_named("hrf-indirect")}, 5);
+  CHECK_FALSE(report.findings.at(0).difference);  // both judge SC executions
+  CHECK(report.findings.at(0).decided == 5);
+  REQUIRE(report.findings.at(1).difference);
+  CHECK(report.findings.at(1).difference->events == 5);
+  CHECK(report.findings.at(1).difference->allows == 1);
+  CHECK(report.findings.at(1).decided == 4);
+}
+
 TEST_CASE("what each check of a model is for is found where it is left out") {
   const auto whole = model_named("sc");
   const auto without_atomicity =

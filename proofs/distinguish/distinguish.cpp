@@ -290,6 +290,8 @@ class Distinguishing {
       const cat::Plan& plan = *models[side]->plan();
       bases_.merge(bases_of(plan, models[side]->name()));
       if (plan.uses_fence_order) bases_.insert(cat::Base::inclusive);
+      // Whether a program is defined depends on what it does when it reads something else.
+      if (has_flags(plan)) bases_.insert(cat::Base::ctrl);
     }
     report_.findings.push_back({By::outcomes, 0, {}, 0});
     if (has_flags(*models[0]->plan()) && has_flags(*models[1]->plan()))

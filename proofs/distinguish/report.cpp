@@ -11,14 +11,11 @@ namespace lockstep::distinguish {
 namespace {
 
 constexpr const char* what_is_looked_at =
-    "Looked at: plain and atomic loads and stores, exchanges and fences of every order and\n"
-    "scope, by at most {} threads on any work-groups and agents, on at most half as many\n"
-    "locations as events; dependencies of a value or an address on one read, and branches.\n"
-    "Not looked at: hosts, barriers, kernels, local memory, tags of other dialects.\n";
-
-}  // namespace
-
-namespace {
+    "Looked at: plain and atomic loads and stores, exchanges and fences of every\n"
+    "order and scope, by at most {} threads in any work-groups and agents, on at most\n"
+    "half as many locations as events; dependencies of a value or an address on one\n"
+    "read, and branches. Not looked at: hosts, barriers, kernels, local memory, other\n"
+    "RMWs, and what other dialects say.\n";
 
 std::string finding_text(const DistinguishReport& report, const Finding& finding) {
   const bool flags = finding.by == By::flags;
