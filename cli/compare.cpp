@@ -187,11 +187,15 @@ nlohmann::json simulated(const Options& options, const std::string& side) {
 // Nothing when interrupted.
 std::optional<compare::ExecutionReport> executions_of(const Options& options, ProgressLine& progress) {
   progress.show(fmt::format("looking for an execution of up to {} events", options.events));
-  const nlohmann::json document = printed_by(
-      "prove",
-      {"distinguish", options.sides[0], options.sides[1], "--up-to", fmt::format("{}", options.events),
-       "--threads", fmt::format("{}", options.limits.limits().threads), "--json"},
-      "executions cannot be looked for");
+  // It is run in a folder of its own.
+  const auto found = [](const std::string& side) {
+    return side.ends_with(".cat") ? std::filesystem::absolute(side).string() : side;
+  };
+  const nlohmann::json document = printed_by("prove",
+                                             {"distinguish", found(options.sides[0]), found(options.sides[1]),
+                                              "--up-to", fmt::format("{}", options.events), "--threads",
+                                              fmt::format("{}", options.limits.limits().threads), "--json"},
+                                             "executions cannot be looked for");
   if (document.is_null()) return std::nullopt;
   return compare::read_executions(document);
 }

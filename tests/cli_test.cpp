@@ -824,13 +824,14 @@ TEST_CASE("models are told apart by their smallest execution") {
   CHECK(found.status == 1);
   const auto finding = nlohmann::json::parse(found.out).at("findings").at(0);
   CHECK(finding.at("difference").at("events") == 3);
-  CHECK(lockstep.run({"distinguish", "tso", "tso", "--up-to", "2"}).status == 0);
+  CHECK(lockstep.run({"distinguish", "ptx-v6.0", "ptx-v7.5", "--up-to", "2"}).status == 0);
   const auto error = [&](const std::vector<std::string>& arguments) {
     const Result result = lockstep.run(arguments);
     CHECK(result.status == 2);
     return result.error;
   };
   CHECK_THAT(error({"distinguish", "tso", "rmmo"}), Catch::Contains("did you mean 'rmo'"));
+  CHECK_THAT(error({"distinguish", "tso", "tso"}), Catch::Contains("tso twice"));
   CHECK_THAT(error({"distinguish", "tso", "rmo", "--up-to", "99"}), Catch::Contains("99"));
 
   const Result compared = lockstep.run({"compare", "tso", "rmo", "--events", "3", "--up-to", "0", "--json"});

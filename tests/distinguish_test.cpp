@@ -53,7 +53,7 @@ class Doubt {
       return context_.bool_const(("choice " + name).c_str());
     };
     const Chosen chosen = skeleton_.choose(*model.plan(), fresh, false, possible);
-    PlanReader reader(bits_, *model.plan(), skeleton_.base(), skeleton_.size());
+    PlanReader reader(bits_, *model.plan(), skeleton_.base(), skeleton_.present());
     const Judgement judgement = reader.judge(chosen);
     allowed_.add(possible && judgement.chosen && judgement.allowed && judgement.exact);
   }
@@ -207,6 +207,55 @@ TEST_CASE("models that say the same in other words are not told apart") {
   CHECK_THAT(distinguish_text(report), Catch::Contains("No execution of up to 4 events"));
 }
 
+TEST_CASE("a choice that no check looks at has to be made") {
+  const auto by_order = model_from(
+      "by-order", "with s from linearisations(M, po | rf | co | fr)\nempty rmw & (fre; coe) as a\n");
+  const DistinguishReport same = apart({model_named("sc"), by_order}, 3);
+  CHECK_FALSE(same.differ());
+  CHECK(same.findings.front().decided == 3);
+  CHECK(apart({model_named("tso"), by_order}, 4).differ());
+}
+
+TEST_CASE("what writes nothing at first is no event") {
+  const auto one_location =
+      model_from("one-location",
+                 "include \"executions.cat\"\nacyclic run-order | rf | co | fr as sc\n"
+                 "empty broken-rmw as a\nempty (IW * IW) \\ id as one\nempty ~M & ~F as none-else\n");
+  const DistinguishReport report = apart({model_named("sc"), one_location}, 3);
+  REQUIRE(report.findings.front().difference);
+  CHECK(report.findings.front().difference->allows == 0);
+  CHECK(report.findings.front().difference->events == 3);  // of two locations, which two events have not
+}
+
+TEST_CASE("recursions are followed to their ends, through several definitions") {
+  const std::string rest = "acyclic a | rf | co | fr | po-loc as cycles\n";
+  const auto steps =
+      model_from("steps", "let rec a = b and b = c and c = d and d = e and e = po & (R * W)\n" + rest);
+  const auto at_once = model_from("at-once", "let a = po & (R * W)\n" + rest);
+  const DistinguishReport report = apart({steps, at_once}, 4);
+  CHECK_FALSE(report.differ());
+  CHECK(report.findings.front().decided == 4);
+}
+
+TEST_CASE("a program that one model leaves undefined differs by that") {
+  const DistinguishReport report = apart({model_named("sc"), model_named("drf")}, 3);
+  REQUIRE(report.findings.size() == 2);
+  CHECK_FALSE(report.findings[0].difference);
+  REQUIRE(report.findings[1].difference);
+  CHECK(report.findings[1].difference->allows == 0);
+  CHECK(report.findings[1].difference->events == 1);  // which is relaxed
+}
+
+TEST_CASE("a source that a branch follows from, through a computed value, stays") {
+  const std::string head = "acyclic po | rf | co | fr as sc\nflag ~empty (";
+  const std::string tail = "[R]; (data \\ ctrl); [W]; rfe; [R]; ctrl; [W]) as odd\n";
+  const DistinguishReport report = apart(
+      {model_from("from-any", head + "rfe; " + tail), model_from("from-start", head + "[IW]; rfe; " + tail)},
+      5);
+  REQUIRE(report.findings.back().difference);
+  CHECK(report.findings.back().difference->events == 5);
+}
+
 TEST_CASE("what enumeration finds on straight programs is found with as few events") {
   const auto [left, right] = GENERATE(table<std::string, std::string>(
       {{"sc", "tso"}, {"tso", "rmo"}, {"rc11", "rmo"}, {"opencl", "rc11"}, {"ptx-v6.0", "rmo"}}));
@@ -248,6 +297,11 @@ TEST_CASE("models whose executions cannot be looked for are refused") {
   CHECK_THROWS_AS(
       apart({model_named("sc"), model_from("co", "with co from linearisations(W, 0)\nacyclic co | po\n")}, 2),
       BadInput);
+  CHECK_THROWS_AS(apart({model_named("sc"),
+                         model_from("unseen-co", "with co from linearisations(W, po)\nacyclic po | rf\n")},
+                        2),
+                  BadInput);
+  CHECK_THROWS_WITH(apart({model_named("sc"), model_named("sc")}, 2), Catch::Contains("sc twice"));
   CHECK_NOTHROW(apart({model_named("sc"), own_coherence}, 2));
   CHECK_NOTHROW(apart({model_named("sc"), into_sets}, 2));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 namespace lockstep::distinguish {
@@ -76,6 +77,7 @@ std::vector<Letter> all_letters() {
     for (std::size_t p = 0; p < operations()[o].events.size(); ++p)
       all.push_back({static_cast<int>(o), static_cast<int>(p)});
   }
+  if (all.size() > most_letters) throw std::logic_error("more letters than a set of them holds");
   return all;
 }
 

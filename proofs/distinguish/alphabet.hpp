@@ -21,7 +21,8 @@ struct Operation {
   Instruction instruction;
   std::vector<ProgramEvent> events;  // one, or an RMW's read and write
 };
-// Loads, stores, exchanges and fences of every order and scope that the HRF dialect has, the plainest first.
+// Loads, stores, exchanges and fences of every order, at the scopes of work-groups, agents and the system,
+// the plainest first.
 const std::vector<Operation>& operations();
 
 // One event of one operation.

@@ -64,6 +64,7 @@ class Search {
         context_(context),
         bits_(context),
         skeleton_(bits_, frame, tables, bases),
+        defined_(context.bool_const("defined")),
         finder_(context, "QF_FD"),
         other_(context, "QF_FD") {
     z3::params parameters(context);
@@ -76,10 +77,12 @@ class Search {
     pose();
     Answer answer = next(difference);
     // Then the plainest: what is left undecided by the way costs no more than beauty.
-    while (answer == Answer::found) {
-      if (cost_ == 0) return answer;
-      finder_.add(cheaper_than(cost_));
-      if (next(difference) != Answer::found) break;
+    try {
+      while (answer == Answer::found && cost_ > 0) {
+        finder_.add(cheaper_than(cost_));
+        if (next(difference) != Answer::found) break;
+      }
+    } catch (const z3::exception&) {  // was interrupted
     }
     return answer;
   }
@@ -89,7 +92,14 @@ class Search {
 
   Answer next(Difference& difference) {
     for (;;) {
-      const z3::check_result found = finder_.check();
+      z3::check_result found = z3::unsat;
+      if (defined_first_) {
+        z3::expr_vector wish(context_);
+        wish.push_back(defined_);
+        found = finder_.check(wish);
+        defined_first_ = found != z3::unsat;
+      }
+      if (!defined_first_) found = finder_.check();
       if (found == z3::unknown) return Answer::open;
       if (found == z3::unsat) return all_exact() ? Answer::none : Answer::open;
       const z3::model model = finder_.get_model();
@@ -141,7 +151,7 @@ class Search {
   }
   // What a choice gives to the judgement of a plan.
   Judgement judgement(std::size_t model, const Chosen& chosen) {
-    return PlanReader(bits_, plan(model), skeleton_.base(), skeleton_.size()).judge(chosen);
+    return PlanReader(bits_, plan(model), skeleton_.base(), skeleton_.present()).judge(chosen);
   }
 
   void pose() {
@@ -171,6 +181,8 @@ class Search {
     const Judgement second = judgement(lacks, same);
     const z3::expr does = flags ? bits_.both(second.allowed, second.flagged) : second.allowed;
     finder_.add(!(possible && second.chosen && does));
+    // Programs that the other leaves undefined say little: first those that it does not flag here.
+    finder_.add(bits_.implies(defined_, flags ? bits_.yes() : bits_.neither(second.flagged)));
     add_exact(second);
   }
   // Whether the other model does so by any choice.
@@ -220,7 +232,7 @@ class Search {
         by_flags(), possible);
     const Judgement judged = judgement(lacks, chosen);
     const z3::expr does = by_flags() ? bits_.both(judged.allowed, judged.flagged) : judged.allowed;
-    finder_.add(!(possible && judged.chosen && does));
+    finder_.add(!(possible && judged.chosen && judged.exact && does));
     return true;
   }
 
@@ -228,9 +240,11 @@ class Search {
   Judged judged(const Witness& witness) {
     JudgeOptions options;
     options.interrupted = limits_.interrupted;
+    options.time = limits_.time;
     const ModelRun allows = judge(*witness.test, *models_[question_.allows], options);
     const ModelRun forbids = judge(*witness.test, *models_[other()], options);
     for (const ModelRun* run : {&allows, &forbids}) {
+      if (run->bad_input) throw BadInput(*run->bad_input);
       if (run->status == RunStatus::error) throw std::logic_error(run->message);
       if (run->status != RunStatus::complete || run->cut) return Judged::open;
     }
@@ -239,6 +253,7 @@ class Search {
       if (forbids.raised == 0) return disagree(witness, "flags nothing");
       return Judged::differs;
     }
+    if (forbids.raised != 0) return Judged::undefined;
     if (!allows.allows(witness.outcome)) return disagree(witness, "forbids it");
     // Values that are computed may come about in more ways than the one that was looked at.
     return forbids.allows(witness.outcome) ? Judged::same : Judged::differs;
@@ -263,12 +278,14 @@ class Search {
   z3::context& context_;
   Bits bits_;
   Skeleton skeleton_;
+  z3::expr defined_;
   z3::solver finder_;
   z3::solver other_;
   std::map<std::string, z3::expr> mine_;
   std::map<std::string, z3::expr> theirs_;
   std::vector<z3::expr> exact_;
   std::vector<z3::expr> premises_;  // of what is exact
+  bool defined_first_ = true;
   bool other_is_posed_ = false;
   bool stopped_ = false;
   int dismissed_ = 0;
@@ -280,6 +297,9 @@ class Distinguishing {
  public:
   Distinguishing(const Models& models, const DistinguishOptions& options)
       : models_(models), options_(options) {
+    if (models[0]->name() == models[1]->name())
+      throw BadInput(fmt::format("there is nothing to tell apart: {} twice", models[0]->name()),
+                     "name two models; of two files of one name, rename one");
     report_.up_to = options.up_to;
     for (const std::size_t side : {0U, 1U}) {
       report_.models[side] = models[side]->name();
@@ -294,7 +314,7 @@ class Distinguishing {
       if (has_flags(plan)) bases_.insert(cat::Base::ctrl);
     }
     report_.findings.push_back({By::outcomes, 0, {}, 0});
-    if (has_flags(*models[0]->plan()) && has_flags(*models[1]->plan()))
+    if (has_flags(*models[0]->plan()) || has_flags(*models[1]->plan()))
       report_.findings.push_back({By::flags, 0, {}, 0});
   }
 
@@ -362,11 +382,16 @@ class Distinguishing {
 
   void ask(std::size_t job, const Framed& framed, const Question& question, int events, Finding& finding) {
     z3::context context;
+    RunLimits left = options_.limits;
+    if (left.time.count() > 0) {
+      const auto so_far = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start_);
+      left.time = std::max(left.time - so_far, std::chrono::milliseconds(1));
+    }
     begin(job, context);
     Search::Answer answer = Search::Answer::open;
     Difference difference;
     try {
-      Search search(models_, question, framed.frame, *framed.tables, bases_, options_.limits, context);
+      Search search(models_, question, framed.frame, *framed.tables, bases_, left, context);
       answer = search.run(difference);
     } catch (const z3::exception&) {  // was interrupted
     } catch (...) {

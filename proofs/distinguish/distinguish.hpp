@@ -50,8 +50,9 @@ struct Difference {
   int events = 0;
 };
 
-// By what they are told apart. `outcomes`: one allows an outcome of a program that it does not flag, and the
-// other forbids it. `flags`: one leaves a program defined that the other flags; asked where both have flags.
+// By what they are told apart. `outcomes`: one allows an outcome of a program that the other forbids, and
+// neither flags the program. `flags`: one leaves a program defined that the other flags; asked where one of
+// them has flags.
 enum class By : std::uint8_t { outcomes, flags };
 
 struct Finding {

@@ -58,6 +58,12 @@ std::set<cat::Base> bases_of(const cat::Plan& plan, const std::string& model) {
   };
   std::vector<int> open;
   for (const cat::Check& check : plan.checks) open.push_back(check.node);
+  // Also of those that no check looks at: where there is no choice, there is no execution.
+  for (const cat::Choice& choice : plan.choices) {
+    if (choice.is_coherence) refuse("it chooses a coherence of its own");
+    open.insert(open.end(), choice.constants.begin(), choice.constants.end());
+    open.insert(open.end(), {choice.elements, choice.within});
+  }
   std::set<int> seen;
   std::set<cat::Base> bases;
   while (!open.empty()) {
@@ -67,15 +73,10 @@ std::set<cat::Base> bases_of(const cat::Plan& plan, const std::string& model) {
     const cat::Node& node = plan.nodes[static_cast<std::size_t>(index)];
     if (node.op == Op::constant) refuse("it looks into sets");
     if (node.op == Op::base) bases.insert(node.base);
-    if (node.op == Op::choice) {
-      const cat::Choice& choice = plan.choices[static_cast<std::size_t>(node.a)];
-      if (choice.is_coherence) refuse("it chooses a coherence of its own");
-      open.insert(open.end(), choice.constants.begin(), choice.constants.end());
-      open.insert(open.end(), {choice.elements, choice.within});
-    } else if (node.op == Op::variable) {
+    if (node.op == Op::variable) {
       const cat::Recursion& r = plan.recursions[static_cast<std::size_t>(node.recursion)];
       open.insert(open.end(), r.bodies.begin(), r.bodies.end());
-    } else {
+    } else if (node.op != Op::base && node.op != Op::choice) {
       open.insert(open.end(), {node.a, node.b});
     }
   }
@@ -93,6 +94,8 @@ Judgement PlanReader::judge(const Chosen& chosen) {
     const z3::expr holding = holds(check);
     (check.flag ? raised : kept).push_back(check.negated ? bits_.neither(holding) : holding);
   }
+  possible_.clear();
+  for (std::size_t i = 0; i < plan_.choices.size(); ++i) choice(i);
   return {bits_.all(kept), bits_.any(raised), bits_.all(exact_), bits_.all(possible_)};
 }
 
@@ -112,13 +115,15 @@ const Relation& PlanReader::node(int index) {
   return nodes_[index] = compute(node);
 }
 
-// From below, as often as there are events: whether that was enough is told by `exact`.
+// From below, as often as there are pairs of a variable and an event: whether that was enough is told by
+// `exact`.
 void PlanReader::solve(int recursion) {
   const cat::Recursion& r = plan_.recursions[static_cast<std::size_t>(recursion)];
   for (const int v : r.variables)
     nodes_[v] = Relation(bits_, plan_.nodes[static_cast<std::size_t>(v)].set, n_);
   z3::expr exact = bits_.no();
-  for (int i = 0; i < n_ && !bits_.is_yes(exact); ++i) {
+  const int rounds = n_ * static_cast<int>(r.variables.size()) + 1;
+  for (int i = 0; i < rounds && !bits_.is_yes(exact); ++i) {
     if (i > 0) {
       for (std::size_t v = 0; v < r.variables.size(); ++v) nodes_[r.variables[v]] = nodes_.at(r.bodies[v]);
     }
@@ -208,7 +213,7 @@ Relation PlanReader::compute(const cat::Node& node) {
     }
   };
   const auto add_diagonal = [&] {
-    for (int i = 0; i < n_; ++i) out.at(i, i) = bits_.yes();
+    for (int i = 0; i < n_; ++i) out.at(i, i) = bits_.either(out.at(i, i), present_.at(i));
   };
   switch (node.op) {
     case Op::base:
@@ -233,7 +238,13 @@ Relation PlanReader::compute(const cat::Node& node) {
       each_bit([&](std::size_t i) { return bits_.both(a().all()[i], bits_.neither(b().all()[i])); });
       return out;
     case Op::complement:
-      each_bit([&](std::size_t i) { return bits_.neither(a().all()[i]); });
+      if (node.set) {
+        for (int i = 0; i < n_; ++i) out.at(i) = bits_.both(present_.at(i), bits_.neither(a().at(i)));
+        return out;
+      }
+      pairs([&](int i, int j) {
+        return bits_.both(bits_.both(present_.at(i), present_.at(j)), bits_.neither(a().at(i, j)));
+      });
       return out;
     case Op::sequence:
       return sequence(a(), b());

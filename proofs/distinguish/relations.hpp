@@ -83,12 +83,13 @@ struct Judgement {
 // before an execution's events are: models that look into sets, and that choose a coherence of their own.
 std::set<cat::Base> bases_of(const cat::Plan& plan, const std::string& model);
 
-// `base` gives base sets and relations; those of choices come from `chosen`.
+// `base` gives base sets and relations; those of choices come from `chosen`. `present` is the set of all
+// events: the others are none, such as the initial write of a location that nobody accesses.
 class PlanReader {
  public:
   using Base = std::map<cat::Base, Relation>;
-  PlanReader(const Bits& bits, const cat::Plan& plan, const Base& base, int events)
-      : bits_(bits), plan_(plan), base_(base), n_(events) {}
+  PlanReader(const Bits& bits, const cat::Plan& plan, const Base& base, const Relation& present)
+      : bits_(bits), plan_(plan), base_(base), present_(present), n_(present.events()) {}
   Judgement judge(const Chosen& chosen);
 
  private:
@@ -104,6 +105,7 @@ class PlanReader {
   const Bits& bits_;
   const cat::Plan& plan_;
   const Base& base_;
+  const Relation& present_;
   int n_;
   const Chosen* chosen_ = nullptr;
   std::map<int, Relation> nodes_;

@@ -12,10 +12,11 @@ namespace {
 
 constexpr const char* what_is_looked_at =
     "Looked at: plain and atomic loads and stores, exchanges and fences of every\n"
-    "order and scope, by at most {} threads in any work-groups and agents, on at most\n"
-    "half as many locations as events; dependencies of a value or an address on one\n"
-    "read, and branches. Not looked at: hosts, barriers, kernels, local memory, other\n"
-    "RMWs, and what other dialects say.\n";
+    "order, at work-group, agent and system scope, by at most {} threads in any\n"
+    "work-groups and agents, on at most half as many locations as events; a value or\n"
+    "address that depends on one read, and branches to a thread's end. Not looked at:\n"
+    "hosts, waves, barriers, kernels, local memory, locations that are not atomic,\n"
+    "other RMWs, and what other dialects say.\n";
 
 std::string finding_text(const DistinguishReport& report, const Finding& finding) {
   const bool flags = finding.by == By::flags;

@@ -164,8 +164,13 @@ void Skeleton::choose_locations() {
     }
     exactly_one(slot.accesses, slot.at);
   }
+  present_ = Relation(bits_, true, size());
+  for (int i = 0; i < slots_; ++i) present_.at(locations_ + i) = bits_.yes();
   for (int l = 0; l < locations_; ++l) {
-    same_location_.at(l, l) = bits_.yes();
+    std::vector<z3::expr> accesses;
+    for (const Slot& slot : slot_) accesses.push_back(slot.at[static_cast<std::size_t>(l)]);
+    present_.at(l) = bits_.any(accesses);
+    same_location_.at(l, l) = present_.at(l);
     for (int i = 0; i < slots_; ++i) {
       const z3::expr& at = slot_[static_cast<std::size_t>(i)].at[static_cast<std::size_t>(l)];
       same_location_.at(l, locations_ + i) = same_location_.at(locations_ + i, l) = at;
@@ -285,7 +290,8 @@ Where Skeleton::where(int from, int to) const {
 
 Relation Skeleton::set_of(Base base) const {
   Relation out(bits_, true, size());
-  for (int l = 0; l < locations_; ++l) out.at(l) = bits_.constant(tables_.initial_in(base));
+  for (int l = 0; l < locations_; ++l)
+    out.at(l) = bits_.both(present_.at(l), bits_.constant(tables_.initial_in(base)));
   for (int i = 0; i < slots_; ++i)
     out.at(locations_ + i) = is_any(i, tables_.members(base, slot_[static_cast<std::size_t>(i)].thread));
   return out;
@@ -302,14 +308,19 @@ Relation Skeleton::relation_of(Base base) const {
     return bits_.either(bits_.both(same, one), bits_.both(bits_.neither(same), two));
   };
   for (int l = 0; l < locations_; ++l) {
-    for (int m = 0; m < locations_; ++m) out.at(l, m) = bits_.constant(tables_.initially(base, l == m));
+    for (int m = 0; m < locations_; ++m) {
+      out.at(l, m) =
+          bits_.all({present_.at(l), present_.at(m), bits_.constant(tables_.initially(base, l == m))});
+    }
     for (int i = 0; i < slots_; ++i) {
       const int e = locations_ + i;
       const int thread = slot_[static_cast<std::size_t>(i)].thread;
-      out.at(l, e) =
-          by_location(l, e, [&](bool same) { return is_any(i, tables_.after_initial(base, thread, same)); });
-      out.at(e, l) =
-          by_location(e, l, [&](bool same) { return is_any(i, tables_.before_initial(base, thread, same)); });
+      out.at(l, e) = bits_.both(present_.at(l), by_location(l, e, [&](bool same) {
+                                  return is_any(i, tables_.after_initial(base, thread, same));
+                                }));
+      out.at(e, l) = bits_.both(present_.at(l), by_location(e, l, [&](bool same) {
+                                  return is_any(i, tables_.before_initial(base, thread, same));
+                                }));
     }
   }
   for (int i = 0; i < slots_; ++i) {
@@ -357,7 +368,7 @@ Relation Skeleton::from_text(Base base) const {
       for (int i = 0; i + 1 < slots_; ++i) out.at(locations_ + i, locations_ + i + 1) = rmw(i);
       return out;
     case Base::same_instruction:
-      for (int e = 0; e < size(); ++e) out.at(e, e) = bits_.yes();
+      for (int e = 0; e < size(); ++e) out.at(e, e) = present_.at(e);
       for (int i = 0; i + 1 < slots_; ++i) {
         const int e = locations_ + i;
         out.at(e, e + 1) = out.at(e + 1, e) = rmw(i);
@@ -421,6 +432,10 @@ Chosen Skeleton::choose(const cat::Plan& plan, const Source& source, bool own_so
   if (own_sources) {
     for (int j = 0; j < slots_; ++j) {
       const Slot& reader = slot_[static_cast<std::size_t>(j)];
+      // What a branch follows, or a value is computed from, is what it was: so are all values, then.
+      std::vector<z3::expr> followed{reader.branches};
+      for (int k = j + 1; k < slots_; ++k) followed.push_back(data_.at(locations_ + j, locations_ + k));
+      const z3::expr is_fixed = bits_.any(followed);
       std::vector<z3::expr> ways;
       for (int i = 0; i < size(); ++i) {
         if (i == locations_ + j) continue;
@@ -429,7 +444,7 @@ Chosen Skeleton::choose(const cat::Plan& plan, const Source& source, bool own_so
         const z3::expr writes =
             i < locations_ ? bits_.yes() : slot_[static_cast<std::size_t>(slot_of(i))].writes;
         needed.push_back(bits_.implies(edge, bits_.both(writes, same_location_.at(i, locations_ + j))));
-        needed.push_back(bits_.implies(reader.branches, bits_.same(edge, rf_.at(i, locations_ + j))));
+        needed.push_back(bits_.implies(is_fixed, bits_.same(edge, rf_.at(i, locations_ + j))));
         for (const z3::expr& other : ways) needed.push_back(bits_.neither(bits_.both(edge, other)));
         ways.push_back(edge);
       }

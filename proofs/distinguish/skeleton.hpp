@@ -33,6 +33,8 @@ class Skeleton {
   [[nodiscard]] int size() const { return locations_ + slots_; }
   [[nodiscard]] int locations() const { return locations_; }
   [[nodiscard]] const PlanReader::Base& base() const { return base_; }
+  // The set of all events: nothing is written at first where nobody accesses a location.
+  [[nodiscard]] const Relation& present() const { return present_; }
   // What it takes to be an execution's beginning: everything but what is chosen by a model.
   [[nodiscard]] const z3::expr& possible() const { return possible_; }
   // Its variables: of the program, and those that tell its outcome besides.
@@ -45,7 +47,7 @@ class Skeleton {
   // Where a choice's variables come from, by name: fresh ones, or the values of a choice that was made.
   using Source = std::function<z3::expr(const std::string& name)>;
   // A choice for a plan, of which the possible ones agree with the outcome. With `own_sources` reads read
-  // what they like, and only those agree that a branch follows.
+  // what they like, and only those agree that a branch follows or a value is computed from.
   Chosen choose(const cat::Plan& plan, const Source& source, bool own_sources, z3::expr& possible) const;
 
   // The program of a model of `possible`, with the outcome.
@@ -93,6 +95,7 @@ class Skeleton {
   int locations_;
   std::vector<Slot> slot_;
   Relation same_location_;
+  Relation present_;
   Relation data_;
   Relation addr_;
   Relation rf_;
