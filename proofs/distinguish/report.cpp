@@ -23,10 +23,10 @@ std::string finding_text(const DistinguishReport& report, const Finding& finding
   if (finding.difference) {
     const Difference& d = *finding.difference;
     std::string text = generate::print_test(*d.test) + "\n";
-    text += fmt::format("{} {}, and {} {} it: {} events{}\n", report.models[d.allows],
+    text += fmt::format("{} {}, and {} {} it.\n{} events{}.\n", report.models[d.allows],
                         flags ? "leaves it defined" : "allows it", report.models[1 - d.allows],
                         flags ? "flags" : "forbids", d.events,
-                        finding.decided == d.events - 1 ? ", and fewer never do" : "");
+                        finding.decided == d.events - 1 ? "; fewer never do" : "");
     return text;
   }
   const std::string_view what = flags ? "flags of one alone" : "an outcome of one alone";
