@@ -227,6 +227,18 @@ TEST_CASE("what writes nothing at first is no event") {
   CHECK(report.findings.front().difference->events == 3);  // of two locations, which two events have not
 }
 
+TEST_CASE("a location that nobody accesses is none to a model") {
+  // One of two locations is accessed. A model that counted both would allow nothing, as the other would.
+  const std::string at_one =
+      "include \"executions.cat\"\nempty broken-rmw as a\nempty (IW * IW) \\ id as one\n";
+  const DistinguishReport report =
+      apart({model_from("reads-in-any-order", at_one + "acyclic rf | co | fr | (po-loc \\ (R * R)) as c\n"),
+             model_from("coherent", at_one + "acyclic rf | co | fr | po-loc as c\n")},
+            3);
+  REQUIRE(report.findings.front().difference);
+  CHECK(report.findings.front().difference->events == 3);
+}
+
 TEST_CASE("recursions are followed to their ends, through several definitions") {
   const std::string rest = "acyclic a | rf | co | fr | po-loc as cycles\n";
   const auto steps =

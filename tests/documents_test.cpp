@@ -172,10 +172,11 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-// Times, rates and what they move are another machine's; places are another tree's.
+// Times, and the columns that they are set in, rates and what they move are another machine's; places are
+// another tree's.
 std::string without_measures(std::string line) {
   static const std::array measures{
-      std::regex(R"(\d[\d.]* s\b)"),          std::regex(R"(\d[\d.]* [kM]? ?(states|firings) a second)"),
+      std::regex(R"( *\d[\d.]* s\b)"),        std::regex(R"(\d[\d.]* [kM]? ?(states|firings) a second)"),
       std::regex(R"(\d[\d.]* [kMG]?B\b)"),    std::regex(R"(\d[\d.]* bytes\b)"),
       std::regex(R"(^Time \S+ \d[\d.]*)"),    std::regex(R"(\d[\d.]* bytes a state)"),
       std::regex(R"(\(/[^ )]*/spec/models/)")};

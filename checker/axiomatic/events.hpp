@@ -51,6 +51,11 @@ constexpr bool writes(EventKind kind) {
   return kind == EventKind::write || kind == EventKind::initial;
 }
 
+// Models of PTX order these by choice.
+constexpr bool is_sc_fence(const ProgramEvent& e) {
+  return e.kind == EventKind::fence && e.order == Order::sc;
+}
+
 // How a dialect turns instructions into events. In PTX a barrier is one event, and a fence.sc is acquiring
 // and releasing too. In Vulkan a barrier is one event, which may have an order. A barrier that does not say
 // how many take part is waited for by the whole work-group in HRF, and by those of its threads that have such

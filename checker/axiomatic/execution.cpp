@@ -99,8 +99,7 @@ int Execution::awaited_at(int barrier) const {
 std::vector<int> Execution::sc_fences() const {
   std::vector<int> fences;
   for (int i = 0; i < size(); ++i) {
-    const ProgramEvent& e = events[static_cast<std::size_t>(i)];
-    if (e.kind == EventKind::fence && e.order == Order::sc) fences.push_back(i);
+    if (is_sc_fence(events[static_cast<std::size_t>(i)])) fences.push_back(i);
   }
   return fences;
 }

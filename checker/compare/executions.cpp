@@ -9,9 +9,6 @@
 
 namespace lockstep::compare {
 
-bool ExecutionReport::differ() const {
-  return std::any_of(found.begin(), found.end(), [](const auto& one) { return one.test != nullptr; });
-}
 bool ExecutionReport::open() const {
   return std::any_of(found.begin(), found.end(),
                      [&](const auto& one) { return one.test == nullptr && one.decided < up_to; });

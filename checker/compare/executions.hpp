@@ -24,7 +24,6 @@ struct ExecutionReport {
   std::vector<FoundExecution> found;
   bool interrupted = false;
   double seconds = 0;
-  [[nodiscard]] bool differ() const;
   [[nodiscard]] bool open() const;
 };
 

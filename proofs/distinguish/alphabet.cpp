@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 #include <stdexcept>
-#include <tuple>
 
 namespace lockstep::distinguish {
 
@@ -323,7 +322,7 @@ void Tables::tell_apart() {
   for (std::size_t k = 0; k < letters().size(); ++k) {
     const ProgramEvent& e = event_of(letters()[k]);
     seen_of[k].push_back(static_cast<std::uint64_t>(e.kind));
-    seen_of[k].push_back(e.kind == EventKind::fence && e.order == Order::sc ? 1 : 0);
+    seen_of[k].push_back(is_sc_fence(e) ? 1 : 0);
   }
   std::set<std::vector<std::uint64_t>> seen;
   for (std::size_t o = 0; o < operations().size(); ++o) {

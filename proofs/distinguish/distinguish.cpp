@@ -143,6 +143,12 @@ class Search {
   [[nodiscard]] const cat::Plan& plan(std::size_t model) const { return *models_[model]->plan(); }
   [[nodiscard]] std::size_t other() const { return 1 - question_.allows; }
   [[nodiscard]] bool by_flags() const { return question_.by == By::flags; }
+  // The model that does what is looked for: allows, or flags. The other must not, whatever it chooses.
+  [[nodiscard]] std::size_t has() const { return by_flags() ? other() : question_.allows; }
+  [[nodiscard]] std::size_t lacks() const { return 1 - has(); }
+  z3::expr does(const Judgement& judgement) {
+    return by_flags() ? bits_.both(judgement.allowed, judgement.flagged) : judgement.allowed;
+  }
 
   Skeleton::Source variables(const std::string& prefix, std::map<std::string, z3::expr>& made) {
     return [this, prefix, &made](const std::string& name) {
@@ -157,20 +163,17 @@ class Search {
   void pose() {
     finder_.add(skeleton_.possible());
     z3::expr possible = bits_.yes();
-    const bool flags = by_flags();
-    // By flags: an execution that the other flags, and this one leaves defined.
-    const std::size_t has = flags ? other() : question_.allows;
-    const std::size_t lacks = 1 - has;
-    const Chosen chosen = skeleton_.choose(plan(has), variables("", mine_), false, possible);
+    const Chosen chosen = skeleton_.choose(plan(has()), variables("", mine_), false, possible);
     finder_.add(possible);
     premises_ = {skeleton_.possible(), possible};
-    const Judgement first = judgement(has, chosen);
-    finder_.add(first.allowed && first.chosen && (flags ? first.flagged : bits_.neither(first.flagged)));
+    const Judgement first = judgement(has(), chosen);
+    finder_.add(first.chosen && does(first));
+    if (!by_flags()) finder_.add(bits_.neither(first.flagged));
     add_exact(first);
     // By the same choices, as far as both have them, the other one does not do so.
     std::map<std::string, z3::expr> its_own;
     const Chosen same = skeleton_.choose(
-        plan(lacks),
+        plan(lacks()),
         [&](const std::string& name) {
           const auto known = mine_.find(name);
           if (known != mine_.end()) return known->second;
@@ -178,24 +181,19 @@ class Search {
           return its_own.try_emplace(name, context_.bool_const(("too " + name).c_str())).first->second;
         },
         false, possible);
-    const Judgement second = judgement(lacks, same);
-    const z3::expr does = flags ? bits_.both(second.allowed, second.flagged) : second.allowed;
-    finder_.add(!(possible && second.chosen && does));
+    const Judgement second = judgement(lacks(), same);
+    finder_.add(!(possible && second.chosen && does(second)));
     // Programs that the other leaves undefined say little: first those that it does not flag here.
-    finder_.add(bits_.implies(defined_, flags ? bits_.yes() : bits_.neither(second.flagged)));
+    if (!by_flags()) finder_.add(bits_.implies(defined_, bits_.neither(second.flagged)));
     add_exact(second);
   }
   // Whether the other model does so by any choice.
   void pose_other() {
-    const bool flags = by_flags();
-    const std::size_t lacks = flags ? question_.allows : other();
     z3::expr possible = bits_.yes();
     other_.add(skeleton_.possible());
-    const Chosen any = skeleton_.choose(plan(lacks), variables("other ", theirs_), flags, possible);
-    const Judgement third = judgement(lacks, any);
-    other_.add(possible && third.chosen && third.allowed);
-    if (flags) other_.add(third.flagged);
-    other_.add(third.exact);
+    const Chosen any = skeleton_.choose(plan(lacks()), variables("other ", theirs_), by_flags(), possible);
+    const Judgement third = judgement(lacks(), any);
+    other_.add(possible && third.chosen && third.exact && does(third));
     other_is_posed_ = true;
   }
   void add_exact(const Judgement& judgement) {
@@ -223,16 +221,14 @@ class Search {
     if (answer != z3::sat) return false;
     const z3::model choice = other_.get_model();
     z3::expr possible = bits_.yes();
-    const std::size_t lacks = by_flags() ? question_.allows : other();
     const Chosen chosen = skeleton_.choose(
-        plan(lacks),
+        plan(lacks()),
         [&](const std::string& name) {
           return bits_.constant(choice.eval(theirs_.at(name), true).is_true());
         },
         by_flags(), possible);
-    const Judgement judged = judgement(lacks, chosen);
-    const z3::expr does = by_flags() ? bits_.both(judged.allowed, judged.flagged) : judged.allowed;
-    finder_.add(!(possible && judged.chosen && judged.exact && does));
+    const Judgement judged = judgement(lacks(), chosen);
+    finder_.add(!(possible && judged.chosen && judged.exact && does(judged)));
     return true;
   }
 

@@ -86,16 +86,17 @@ std::set<cat::Base> bases_of(const cat::Plan& plan, const std::string& model) {
 Judgement PlanReader::judge(const Chosen& chosen) {
   chosen_ = &chosen;
   nodes_.clear();
+  choices_.clear();
   exact_.clear();
   possible_.clear();
+  // In order: what one rests on are choices before it.
+  for (std::size_t i = 0; i < plan_.choices.size(); ++i) choices_.push_back(choice(i));
   std::vector<z3::expr> kept;
   std::vector<z3::expr> raised;
   for (const cat::Check& check : plan_.checks) {
     const z3::expr holding = holds(check);
     (check.flag ? raised : kept).push_back(check.negated ? bits_.neither(holding) : holding);
   }
-  possible_.clear();
-  for (std::size_t i = 0; i < plan_.choices.size(); ++i) choice(i);
   return {bits_.all(kept), bits_.any(raised), bits_.all(exact_), bits_.all(possible_)};
 }
 
@@ -222,7 +223,7 @@ Relation PlanReader::compute(const cat::Node& node) {
       if (node.base == cat::Base::sync_fence) return chosen_->fence_order;
       return base_.at(node.base);
     case Op::choice:
-      return choice(static_cast<std::size_t>(node.a));
+      return choices_.at(static_cast<std::size_t>(node.a));
     case Op::fixed:
       return a();
     case Op::constant:  // see bases_of()

@@ -46,8 +46,7 @@ class Relation {
  public:
   Relation() = default;
   Relation(const Bits& bits, bool set, int events)
-      : set_(set), n_(events), bits_(static_cast<std::size_t>(set ? events : events * events), bits.no()) {}
-  [[nodiscard]] bool is_set() const { return set_; }
+      : n_(events), bits_(static_cast<std::size_t>(set ? events : events * events), bits.no()) {}
   [[nodiscard]] int events() const { return n_; }
   z3::expr& at(int i) { return bits_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const z3::expr& at(int i) const { return bits_[static_cast<std::size_t>(i)]; }
@@ -57,7 +56,6 @@ class Relation {
   [[nodiscard]] const std::vector<z3::expr>& all() const { return bits_; }
 
  private:
-  bool set_ = false;
   int n_ = 0;
   std::vector<z3::expr> bits_;
 };
@@ -109,6 +107,7 @@ class PlanReader {
   int n_;
   const Chosen* chosen_ = nullptr;
   std::map<int, Relation> nodes_;
+  std::vector<Relation> choices_;
   std::vector<z3::expr> exact_;
   std::vector<z3::expr> possible_;
 };

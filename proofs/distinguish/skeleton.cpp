@@ -75,7 +75,7 @@ Skeleton::Skeleton(const Bits& bits, const Frame& frame, const Tables& tables, c
   choose_dependencies();
   choose_sources();
   choose_last();
-  fill_base(bases);
+  fill_base();
   possible_ = bits_.all(required_);
 }
 
@@ -83,14 +83,29 @@ z3::expr Skeleton::fresh(const std::string& name) {
   return bits_.context().bool_const(name.c_str());
 }
 
-void Skeleton::at_most_one(const std::vector<z3::expr>& of) {
+void Skeleton::at_most_one(const std::vector<z3::expr>& of, std::vector<z3::expr>& needed) const {
   for (std::size_t i = 0; i < of.size(); ++i) {
-    for (std::size_t j = i + 1; j < of.size(); ++j) require(bits_.neither(bits_.both(of[i], of[j])));
+    for (std::size_t j = i + 1; j < of.size(); ++j) needed.push_back(bits_.neither(bits_.both(of[i], of[j])));
   }
 }
 void Skeleton::exactly_one(const z3::expr& where, const std::vector<z3::expr>& of) {
   require(bits_.implies(where, bits_.any(of)));
-  at_most_one(of);
+  at_most_one(of, required_);
+}
+// Among the events from `first` on.
+void Skeleton::transitive(const Relation& relation, int first, std::vector<z3::expr>& needed) const {
+  for (int i = first; i < size(); ++i) {
+    for (int j = first; j < size(); ++j) {
+      for (int k = first; k < size(); ++k) {
+        if (i == j || j == k || i == k) continue;
+        needed.push_back(bits_.implies(bits_.both(relation.at(i, j), relation.at(j, k)), relation.at(i, k)));
+      }
+    }
+  }
+}
+
+const z3::expr& Skeleton::is_write(int event) const {
+  return event < locations_ ? bits_.yes() : slot_[static_cast<std::size_t>(event - locations_)].writes;
 }
 
 z3::expr Skeleton::is_any(int slot, const Letters& of) const {
@@ -212,7 +227,7 @@ void Skeleton::choose_dependencies() {
         require(bits_.neither(bits_.both(edge, rmw.at(locations_ + i, locations_ + j))));
         ways.push_back(edge);
       }
-      at_most_one(ways);
+      at_most_one(ways, required_);
     }
   };
   depend(Base::data, data_, "data", [&](int j) { return slot_[static_cast<std::size_t>(j)].writes; });
@@ -248,9 +263,7 @@ void Skeleton::choose_sources() {
       z3::expr& edge = rf_.at(i, locations_ + j);
       edge = fresh(fmt::format("rf {} {}", i, j));
       outcome_.push_back(edge);
-      const z3::expr writes =
-          i < locations_ ? bits_.yes() : slot_[static_cast<std::size_t>(slot_of(i))].writes;
-      require(bits_.implies(edge, bits_.both(writes, slot_[static_cast<std::size_t>(j)].reads)));
+      require(bits_.implies(edge, bits_.both(is_write(i), slot_[static_cast<std::size_t>(j)].reads)));
       require(bits_.implies(edge, same_location_.at(i, locations_ + j)));
       ways.push_back(edge);
     }
@@ -394,8 +407,8 @@ Relation Skeleton::from_text(Base base) const {
   }
 }
 
-void Skeleton::fill_base(const std::set<Base>& bases) {
-  for (const Base base : bases) {
+void Skeleton::fill_base() {
+  for (const Base base : bases_) {
     if (base == Base::rf || base == Base::co || base == Base::sync_fence) continue;
     base_[base] = is_from_text(base) ? from_text(base) : cat::is_set(base) ? set_of(base) : relation_of(base);
   }
@@ -414,14 +427,7 @@ Relation Skeleton::total_order(const Source& source, const std::string& name, bo
       out.at(j, i) = bits_.neither(out.at(i, j));
     }
   }
-  for (int i = first; i < size(); ++i) {
-    for (int j = first; j < size(); ++j) {
-      for (int k = first; k < size(); ++k) {
-        if (i == j || j == k || i == k) continue;
-        possible.push_back(bits_.implies(bits_.both(out.at(i, j), out.at(j, k)), out.at(i, k)));
-      }
-    }
-  }
+  transitive(out, first, possible);
   return out;
 }
 
@@ -441,13 +447,11 @@ Chosen Skeleton::choose(const cat::Plan& plan, const Source& source, bool own_so
         if (i == locations_ + j) continue;
         z3::expr& edge = chosen.rf.at(i, locations_ + j);
         edge = bits_.both(source(fmt::format("source {} {}", i, j)), reader.reads);
-        const z3::expr writes =
-            i < locations_ ? bits_.yes() : slot_[static_cast<std::size_t>(slot_of(i))].writes;
-        needed.push_back(bits_.implies(edge, bits_.both(writes, same_location_.at(i, locations_ + j))));
+        needed.push_back(bits_.implies(edge, bits_.both(is_write(i), same_location_.at(i, locations_ + j))));
         needed.push_back(bits_.implies(is_fixed, bits_.same(edge, rf_.at(i, locations_ + j))));
-        for (const z3::expr& other : ways) needed.push_back(bits_.neither(bits_.both(edge, other)));
         ways.push_back(edge);
       }
+      at_most_one(ways, needed);
       needed.push_back(bits_.implies(reader.reads, bits_.any(ways)));
     }
   }
@@ -483,23 +487,11 @@ Chosen Skeleton::choose(const cat::Plan& plan, const Source& source, bool own_so
       if (!own_sources) needed.push_back(bits_.neither(bits_.both(a.last, chosen.co.at(from, to))));
     }
   }
-  if (plan.partial_coherence) {
-    for (int i = locations_; i < size(); ++i) {
-      for (int j = locations_; j < size(); ++j) {
-        for (int k = locations_; k < size(); ++k) {
-          if (i == j || j == k || i == k) continue;
-          needed.push_back(bits_.implies(bits_.both(related.at(i, j), related.at(j, k)), related.at(i, k)));
-        }
-      }
-    }
-  }
+  if (plan.partial_coherence) transitive(related, locations_, needed);
   if (plan.uses_fence_order) {
     const Relation fences = total_order(source, "fences", false, needed);
     Letters ordered;
-    for (const std::size_t k : kept_) {
-      const ProgramEvent& e = event_of(letters()[k]);
-      ordered[k] = e.kind == EventKind::fence && e.order == Order::sc;
-    }
+    for (const std::size_t k : kept_) ordered[k] = is_sc_fence(event_of(letters()[k]));
     const Relation& inclusive = base_.at(Base::inclusive);
     for (int i = 0; i < slots_; ++i) {
       for (int j = 0; j < slots_; ++j) {
@@ -523,10 +515,7 @@ Chosen Skeleton::choose(const cat::Plan& plan, const Source& source, bool own_so
     for (std::size_t k = 0; k < plan.choices[c].constants.size(); ++k)
       selected.push_back(source(fmt::format("selected {} {}", c, k)));
     needed.push_back(bits_.any(selected));
-    for (std::size_t k = 0; k < selected.size(); ++k) {
-      for (std::size_t m = k + 1; m < selected.size(); ++m)
-        needed.push_back(bits_.neither(bits_.both(selected[k], selected[m])));
-    }
+    at_most_one(selected, needed);
   }
   possible = bits_.all(needed);
   return chosen;

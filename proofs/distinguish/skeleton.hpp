@@ -31,7 +31,6 @@ class Skeleton {
   Skeleton(const Bits& bits, const Frame& frame, const Tables& tables, const std::set<cat::Base>& bases);
 
   [[nodiscard]] int size() const { return locations_ + slots_; }
-  [[nodiscard]] int locations() const { return locations_; }
   [[nodiscard]] const PlanReader::Base& base() const { return base_; }
   // The set of all events: nothing is written at first where nobody accesses a location.
   [[nodiscard]] const Relation& present() const { return present_; }
@@ -67,7 +66,7 @@ class Skeleton {
     z3::expr branches;  // behind it the thread goes on only if it has read what it did
     z3::expr last;      // no other write of its location is observed at the end
   };
-  [[nodiscard]] int slot_of(int event) const { return event - locations_; }
+  [[nodiscard]] const z3::expr& is_write(int event) const;
   [[nodiscard]] Where where(int from, int to) const;
   [[nodiscard]] z3::expr is_any(int slot, const Letters& of) const;
   [[nodiscard]] z3::expr fresh(const std::string& name);
@@ -76,13 +75,14 @@ class Skeleton {
   void choose_dependencies();
   void choose_sources();
   void choose_last();
-  void fill_base(const std::set<cat::Base>& bases);
+  void fill_base();
   Relation set_of(cat::Base base) const;
   Relation relation_of(cat::Base base) const;
   Relation from_text(cat::Base base) const;
   void require(const z3::expr& e) { required_.push_back(e); }
   void exactly_one(const z3::expr& where, const std::vector<z3::expr>& of);
-  void at_most_one(const std::vector<z3::expr>& of);
+  void at_most_one(const std::vector<z3::expr>& of, std::vector<z3::expr>& needed) const;
+  void transitive(const Relation& relation, int first, std::vector<z3::expr>& needed) const;
   Relation total_order(const Source& source, const std::string& name, bool with_initial,
                        std::vector<z3::expr>& possible) const;
 
