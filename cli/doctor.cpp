@@ -34,6 +34,7 @@ constexpr std::array tools{
     Tool{"spin", "-V", "spin", "crosscheck, progress --confirm: explores exports to Promela"},
     Tool{"cc", "--version", "gcc", "crosscheck, progress --confirm: compiles what those two generate"},
     Tool{"cvc5", "--version", "cvc5", "prove --recheck: the second solver"},
+    Tool{"cadical", "--version", "cadical", "prove --certify: finds what is then checked"},
     Tool{"neato", "-V", "graphviz", "litmus --graph: draws executions"},
     Tool{"gnuplot", "--version", "gnuplot-nox", "sweep --plot: draws what a comparison turns on"},
     Tool{"coqc", "--version", "coq", "proofs/executions: what holds of executions of any size"},
@@ -50,7 +51,7 @@ std::optional<std::string> version_of(const Tool& tool) {
   const ProcessResult result = run_process(
       {{std::string(tool.name), std::string(tool.asks_version)}, folder.path(), 10s, &interrupted()});
   if (result.end == ProcessResult::End::missing) return std::nullopt;
-  static const std::regex version(R"([0-9]+(\.[0-9]+)+\S*[0-9a-z])");
+  static const std::regex version(R"([0-9]+(\.[0-9]+)+\S*[0-9a-z]|sc[0-9]+)");
   std::smatch found;
   const bool said =
       result.end == ProcessResult::End::exited && std::regex_search(result.output, found, version);

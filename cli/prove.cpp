@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
+#include "checker/support/process.hpp"
 #include "checker/trace/trace.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
@@ -32,6 +34,7 @@ struct Options {
   bool trees = false;
   std::string recheck;
   std::string smt;
+  std::string certificates;
   std::vector<std::string> lemmas;
   double seconds_each = 60;
   double seconds_explored = 20;
@@ -234,6 +237,9 @@ class Proofs {
   }
 
   int end() const {
+    // What the folder's certificates are of; of them, those of this run.
+    if (!options_.certificates.empty())
+      write_whole(std::filesystem::path(options_.certificates) / "manifest.json", json_text(json_, 1) + "\n");
     if (options_.json) print_now(json_text(json_, 1) + "\n");
     return status_;
   }
@@ -255,6 +261,7 @@ class Proofs {
     how.seconds_each = options_.seconds_each;
     how.recheck = options_.recheck;
     how.smt_directory = options_.smt;
+    how.certificates = options_.certificates;
     how.interrupted = &interrupted();
     how.on_progress = [this](std::size_t done, std::size_t planned) {
       progress_.show(fmt::format("{}: {} of about {} obligations", named_.name(), done, planned));
@@ -322,6 +329,10 @@ Command add_prove(CLI::App& lockstep) {
       ->excludes("--lemma");
   app->add_option("--smt", options->smt, "Keep every obligation as SMT-LIB 2 in this folder")
       ->type_name("DIR");
+  app->add_option("--certify", options->certificates,
+                  "Have what is proved refuted once more by CaDiCaL, check each refutation, and keep them in "
+                  "this folder")
+      ->type_name("DIR");
   app->add_option("--timeout", options->seconds_each, "Seconds for one obligation in one solver")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -340,6 +351,7 @@ Command add_prove(CLI::App& lockstep) {
       "  lockstep prove german --fault keep-copy\n"
       "  lockstep prove german --lemma sharer --smt obligations\n"
       "  lockstep prove quick-release --claims\n"
+      "  lockstep prove write-through --theorem --certify certificates\n"
       "\n"
       "A lemma is proved when it holds at the start and every rule keeps it, given all lemmas.\n"
       "Exit status: 0 proved, 1 refuted, vacuous or disagreed about, 2 bad input or a solver\n"

@@ -70,7 +70,7 @@ exhaustively, put to litmus tests, proved with Z3, exported to Rumur and SPIN, a
   string(JOIN ", " CPACK_DEBIAN_PACKAGE_RECOMMENDS g++ cmake ninja-build libfmt-dev nlohmann-json3-dev tao-pegtl-dev
          libxxhash-dev libtomlplusplus-dev libz3-dev libcli11-dev libcpp-httplib-dev "libboost1.81-dev | libboost-dev (>= 1.77)")
   # Judges, and what draws.
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, graphviz, gnuplot-nox")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "rumur, spin, cvc5, cadical, graphviz, gnuplot-nox")
   if(LOCKSTEP_PYTHON)
     # A module is of one version of Python. Of its packages, frames and arrays alone need any.
     math(EXPR next "${Python3_VERSION_MINOR} + 1")

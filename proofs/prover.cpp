@@ -7,8 +7,10 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 
 #include "checker/support/diagnostic.hpp"
@@ -208,6 +210,7 @@ class Prover {
       }
     }
     if (!directory_.empty()) std::filesystem::create_directories(directory_);
+    if (!options_.certificates.empty()) certifier_.emplace(options_.certificates, options_.interrupted);
   }
 
   ProofResult run() {
@@ -236,6 +239,8 @@ class Prover {
     for (std::vector<Obligation>& some : found) {
       std::move(some.begin(), some.end(), std::back_inserter(result.obligations));
     }
+    for (auto& [name, certificate] : certificates_) result.certificates.push_back(std::move(certificate));
+    if (certifier_) result.certifier = certifier_->solver();
     result.seconds = since(start);
     result.interrupted = stop();
     return result;
@@ -265,7 +270,10 @@ class Prover {
     ClaimsOfRule(Prover& prover, std::size_t rule, std::vector<Obligation>& found)
         : prover_(prover), rule_(rule), found_(found) {}
     bool wants_rule(std::size_t number) override { return number == rule_; }
-    void claim(const ReadClaim& claim) override { found_.push_back(prover_.judge(claim)); }
+    void claim(const ReadClaim& claim) override {
+      found_.push_back(prover_.judge(claim));
+      prover_.certify(claim.given, {{found_.size() - 1, claim.goal}}, found_);
+    }
 
    private:
     Prover& prover_;
@@ -348,20 +356,89 @@ class Prover {
     }
     if (options_.check_vacuity && !start && options_.only.empty()) judge_possible(rule, solver, found);
     const std::vector<ProofLemma>& lemmas = subject_.lemmas();
+    std::vector<Asked> asked;
     for (std::size_t i = 0; i < lemmas.size(); ++i) {
       ++done_;
       if (!wanted(lemmas[i].name)) continue;
       // What the rule leaves as it was given needs no solver, and the second has nothing to say to it.
       const bool kept = !start && z3::eq(rule.before[i], rule.after[i]);
       const Term& goal = rule.after[i];
+      asked.push_back({found.size(), goal});
       found.push_back(judge(rule, solver, kept ? goal.ctx().bool_val(true) : goal, lemmas[i].name));
     }
-    if (!options_.only.empty() || !subject_.judges_overruns()) return;
-    for (const Session::Requirement& requirement : rule.requirements) {
-      found.push_back(judge(rule, solver, requirement.holds, requirement.text));
+    if (options_.only.empty() && subject_.judges_overruns()) {
+      for (const Session::Requirement& requirement : rule.requirements) {
+        asked.push_back({found.size(), requirement.holds});
+        found.push_back(judge(rule, solver, requirement.holds, requirement.text));
+      }
+    }
+    std::vector<Term> given;
+    if (!start) {
+      given = rule.before;
+      given.push_back(rule.guard);
+    }
+    certify(given, std::move(asked), found);
+  }
+
+  // A goal, and where its obligation stands.
+  struct Asked {
+    std::size_t at;
+    Term goal;
+  };
+  // One certificate for all that is proved from the same; where there is none, one for each half of them.
+  void certify(const std::vector<Term>& given, std::vector<Asked> asked, std::vector<Obligation>& found) {
+    if (!certifier_) return;
+    std::erase_if(asked, [&](const Asked& one) {
+      return found[one.at].status != ProofStatus::proved || found[one.at].by_reading;
+    });
+    if (!asked.empty()) certify(given, std::span<const Asked>(asked), options_.seconds_each, found);
+  }
+  void certify(const std::vector<Term>& given, std::span<const Asked> asked, double seconds,
+               std::vector<Obligation>& found) {
+    std::vector<Term> goals;
+    std::vector<std::string> comments{fmt::format(
+        "no step by \"{}\" from where all lemmas hold breaks any of", found[asked.front().at].rule)};
+    for (const Asked& one : asked) {
+      goals.push_back(one.goal);
+      comments.push_back("  " + found[one.at].lemma);
+    }
+    const Encoded encoded = encode(given, goals);
+    const Certificate certificate = certifier_->certify(encoded, comments, seconds);
+    using Status = Certificate::Status;
+    if (certificate.status == Status::checked) {
+      const std::lock_guard lock(mutex_);
+      certificates_.emplace(certificate.name, certificate);
+    } else if (asked.size() > 1 && certificate.status != Status::failed && !stop()) {
+      // All halves together take no longer than the whole has.
+      const double each = certificate.status == Status::open ? seconds / 2 : seconds;
+      certify(given, asked.first(asked.size() / 2), each, found);
+      certify(given, asked.subspan(asked.size() / 2), each, found);
+      return;
+    }
+    for (const Asked& one : asked) {
+      Obligation& o = found[one.at];
+      if (certificate.status == Status::checked) {
+        o.certificate = certificate.name;
+        continue;
+      }
+      o.why_no_certificate = certificate.message;
+      if (certificate.status == Status::failed) o.status = ProofStatus::error;
+      if (certificate.status == Status::satisfiable && encoded.exact) {
+        o.status = ProofStatus::disagree;
+        o.why_no_certificate = fmt::format("Z3 proved it, {} has a counterexample", certifier_->solver());
+      }
+      if (o.status != ProofStatus::proved) o.message = o.why_no_certificate;
     }
   }
 
+  static Obligation vacuous(const std::string& rule, const std::string& lemma, double seconds) {
+    Obligation o;
+    o.rule = rule;
+    o.lemma = lemma;
+    o.status = ProofStatus::vacuous;
+    o.seconds = seconds;
+    return o;
+  }
   // Lemmas that contradict each other, or a guard, would prove anything.
   void judge_possible(const ReadRule& rule, z3::solver& solver, std::vector<Obligation>& found) {
     if (stop()) return;
@@ -372,8 +449,7 @@ class Prover {
     } catch (const z3::exception&) {  // the obligations will say so
     }
     if (answer != z3::unsat) return;
-    Obligation o{rule.name, "can happen where the lemmas hold", ProofStatus::vacuous, {}, since(begin), 0, {},
-                 {}};
+    Obligation o = vacuous(rule.name, "can happen where the lemmas hold", since(begin));
     o.message = "the lemmas never let this rule happen, so they are kept by it for no reason";
     found.push_back(std::move(o));
   }
@@ -386,7 +462,7 @@ class Prover {
       z3::solver solver = make_solver();
       solver.add(!rule.before[i]);
       if (solver.check() != z3::unsat) continue;
-      Obligation o{"any state", name, ProofStatus::vacuous, {}, since(begin), 0, {}, {}};
+      Obligation o = vacuous("any state", name, since(begin));
       o.message = "it holds in every state, reachable or not, so it says nothing";
       found.push_back(std::move(o));
     }
@@ -413,6 +489,7 @@ class Prover {
     if (stop()) return o;
     if (goal.is_true()) {
       o.status = ProofStatus::proved;
+      o.by_reading = true;
       return o;
     }
     const Clock::time_point begin = Clock::now();
@@ -510,6 +587,8 @@ class Prover {
   const ProofSubject& subject_;
   const ProveOptions& options_;
   std::optional<SecondSolver> second_;
+  std::optional<Certifier> certifier_;
+  std::map<std::string, Certificate> certificates_;
   std::optional<TemporaryFolder> temporary_;
   std::string directory_;
   std::mutex mutex_;

@@ -17,6 +17,7 @@
 
 #include "checker/explore/model.hpp"
 #include "checker/systems/registry.hpp"
+#include "proofs/certificates/certifier.hpp"
 #include "proofs/obligations.hpp"
 
 namespace lockstep {
@@ -134,7 +135,10 @@ struct Obligation {
   std::string message;
   double seconds = 0;
   double recheck_seconds = 0;
-  std::string file;  // of its SMT-LIB text, where one was written
+  std::string file;                // of its SMT-LIB text, where one was written
+  bool by_reading = false;         // reading it left nothing to prove
+  std::string certificate;         // the name of one that was checked
+  std::string why_no_certificate;  // where one was asked for
   std::optional<CounterexampleToInduction> counterexample;
 };
 
@@ -145,6 +149,7 @@ struct ProveOptions {
   bool from_scratch = false;  // each obligation is simplified and made bits of by itself, not after others
   std::string recheck;        // a second solver's command, "cvc5"; empty for none
   std::string smt_directory;  // where obligations are written; empty: only while rechecking, elsewhere
+  std::string certificates;   // a folder for certificates of what is proved; empty for none
   std::vector<std::string> only;  // lemmas to prove (given all); empty for all
   std::string rule;               // of no other rule, nor of the start; empty for all
   bool check_vacuity = true;
@@ -155,6 +160,8 @@ struct ProveOptions {
 struct ProofResult {
   std::vector<ProofLemma> lemmas;
   std::vector<Obligation> obligations;
+  std::vector<Certificate> certificates;  // that were checked, each once
+  std::string certifier;                  // which solver found them; empty: none was asked for
   double seconds = 0;
   bool interrupted = false;
   [[nodiscard]] bool proved() const;

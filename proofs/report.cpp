@@ -12,6 +12,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t width = 80;
+constexpr std::size_t head = 12;  // where the values of a report's head stand
 
 std::string cut(const std::string& text, std::size_t columns) {
   if (text.size() <= columns) return text;
@@ -73,11 +74,9 @@ std::string counterexample_text(const CounterexampleToInduction& c) {
   return text;
 }
 
-// In lines of the report's width, those after the first below the values of its head.
-std::string wrapped(const std::string& text) {
-  constexpr std::size_t indent = 12;
+// In lines of the report's width, those after the first indented; the first begins in a column.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t column = 0) {
   std::string lines;
-  std::size_t column = indent;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const bool breaks = at > 0 && column + 1 + (end - at) > width;
@@ -91,6 +90,35 @@ std::string wrapped(const std::string& text) {
 
 bool failed(const Obligation& o) {
   return o.status != ProofStatus::proved && o.status != ProofStatus::skipped;
+}
+
+// What was checked by something small, and what was not.
+std::string certificates_text(const ProofResult& result) {
+  std::size_t certified = 0, by_reading = 0, without = 0, bytes = 0;
+  std::map<std::string, std::size_t> reasons;
+  for (const Obligation& o : result.obligations) {
+    if (o.status != ProofStatus::proved) continue;
+    if (o.by_reading) {
+      ++by_reading;
+    } else if (!o.certificate.empty()) {
+      ++certified;
+    } else {
+      ++without;
+      ++reasons[o.why_no_certificate];
+    }
+  }
+  for (const Certificate& one : result.certificates) bytes += one.bytes;
+  const std::string_view verdict = without == 0     ? "Certified. "
+                                   : certified == 0 ? "Not certified. "
+                                                    : "Certified in part. ";
+  std::string text = fmt::format(
+      "{}{} by {} certificates of {:.1f} MB, found by {} and checked; {} left nothing to prove once read; "
+      "{} have none\n",
+      verdict, certified, result.certificates.size(), static_cast<double>(bytes) / 1e6, result.certifier,
+      by_reading, without);
+  text = wrapped(text, 0);
+  for (const auto& [reason, count] : reasons) text += wrapped(fmt::format("  {}: {}\n", count, reason), 4);
+  return text;
 }
 
 }  // namespace
@@ -107,7 +135,7 @@ std::string proof_text(const ProofTitle& title, const ProofResult& result, bool 
   const std::string fixed = title.fixed.empty() ? "nothing" : sizes_text(title.fixed);
   std::string text = fmt::format("Prove {}\n  For       {}\n", title.system, title.scope);
   if (fixed != title.scope) text += fmt::format("  Fixed     {}\n", fixed);
-  if (!title.client.empty()) text += fmt::format("  Client    {}\n", wrapped(title.client));
+  if (!title.client.empty()) text += fmt::format("  Client    {}\n", wrapped(title.client, head, head));
   text += fmt::format("  Theorem   {}\n  Solvers   {}\n\n", title.theorem, title.solvers);
   std::vector<std::string> order;
   std::map<std::string, Tally> tallies;
@@ -148,6 +176,7 @@ std::string proof_text(const ProofTitle& title, const ProofResult& result, bool 
   }
   text += fmt::format("\n{}{} obligations: {}, {:.1f} s\n", result.proved() ? "Proved. " : "Not proved. ",
                       result.obligations.size(), counts, result.seconds);
+  if (!result.certifier.empty()) text += certificates_text(result);
   return text;
 }
 
@@ -161,6 +190,9 @@ nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
     if (o.recheck_seconds > 0) one["recheck_seconds"] = o.recheck_seconds;
     if (!o.message.empty()) one["message"] = o.message;
     if (!o.file.empty()) one["file"] = o.file;
+    if (o.by_reading) one["by_reading"] = true;
+    if (!o.certificate.empty()) one["certificate"] = o.certificate;
+    if (!o.why_no_certificate.empty()) one["why_no_certificate"] = o.why_no_certificate;
     if (o.counterexample) {
       nlohmann::json fields = nlohmann::json::array();
       for (const ProofField& f : o.counterexample->fields)
@@ -169,6 +201,10 @@ nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
     }
     obligations.push_back(std::move(one));
   }
+  nlohmann::json certificates = nlohmann::json::array();
+  for (const Certificate& one : result.certificates)
+    certificates.push_back(
+        {{"name", one.name}, {"clauses", one.clauses}, {"steps", one.steps}, {"bytes", one.bytes}});
   return {{"schema", "lockstep.prove/1"},
           {"system", title.system},
           {"theorem", title.theorem},
@@ -180,6 +216,8 @@ nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result) {
                       : result.proved()  ? "proved"
                                          : "not proved"},
           {"seconds", result.seconds},
+          {"certifier", result.certifier.empty() ? nlohmann::json() : nlohmann::json(result.certifier)},
+          {"certificates", std::move(certificates)},
           {"obligations", std::move(obligations)}};
 }
 

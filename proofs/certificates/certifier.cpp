@@ -1,0 +1,103 @@
+#include "proofs/certificates/certifier.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <utility>
+
+#include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
+#include "checker/support/process.hpp"
+#include "proofs/certificates/refutation.hpp"
+
+namespace lockstep {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* command = "cadical";
+
+ProcessResult run(const fs::path& folder, const std::vector<std::string>& arguments, double seconds,
+                  const std::atomic<bool>* interrupted) {
+  Process process{
+      {command}, folder, std::chrono::milliseconds(static_cast<long>(seconds * 1000)), interrupted};
+  process.command.insert(process.command.end(), arguments.begin(), arguments.end());
+  return run_process(process);
+}
+
+// However long.
+std::string whole(const fs::path& file) {
+  std::string text(fs::file_size(file), '\0');
+  std::ifstream in(file, std::ios::binary);
+  if (!in.read(text.data(), static_cast<std::streamsize>(text.size())))
+    throw BadInput(fmt::format("cannot read {}", file.string()));
+  return text;
+}
+
+}  // namespace
+
+Certifier::Certifier(fs::path folder, const std::atomic<bool>* interrupted)
+    : folder_(fs::absolute(std::move(folder))), interrupted_(interrupted) {
+  const TemporaryFolder elsewhere;
+  const ProcessResult version = run(elsewhere.path(), {"--version"}, 10, nullptr);
+  if (version.end == ProcessResult::End::missing) {
+    throw BadInput(fmt::format("the solver '{}', which finds certificates, is not installed", command),
+                   fmt::format("on Debian or Ubuntu: sudo apt-get install {}", command));
+  }
+  solver_ = "CaDiCaL " + version.output.substr(0, version.output.find('\n'));
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw BadInput(fmt::format("cannot make the folder {}: {}", folder_.string(), error.message()));
+}
+
+Certificate Certifier::certify(const Encoded& encoded, const std::vector<std::string>& comments,
+                               double seconds) const {
+  using Status = Certificate::Status;
+  Certificate made;
+  made.clauses = encoded.clauses.size();
+  made.name = digest(dimacs(encoded.clauses, {}));
+  const fs::path proof = folder_ / (made.name + ".drat");
+  made.found_before = fs::exists(proof);
+  if (!made.found_before) {
+    const fs::path clauses = folder_ / (made.name + ".cnf");
+    write_whole(clauses, dimacs(encoded.clauses, comments));
+    // Written elsewhere, so that what lies in the folder is whole.
+    const TemporaryFolder work;
+    const fs::path begun = work.path() / "proof";
+    const ProcessResult answer =
+        run(work.path(), {"--quiet", clauses.string(), begun.string()}, seconds, interrupted_);
+    constexpr int satisfiable = 10;
+    constexpr int unsatisfiable = 20;
+    if (answer.end != ProcessResult::End::exited || answer.status != unsatisfiable) {
+      fs::remove(clauses);
+      if (answer.end == ProcessResult::End::interrupted) {
+        made.message = "interrupted";
+      } else if (answer.end == ProcessResult::End::out_of_time) {
+        made.message = fmt::format("{} ran out of time", solver_);
+      } else if (answer.end == ProcessResult::End::exited && answer.status == satisfiable) {
+        made.status = Status::satisfiable;
+        made.message = "it rests on what clauses do not say: quantifiers, or whole numbers without a bound";
+      } else {
+        made.status = Status::failed;
+        made.message =
+            fmt::format("{} failed: it ended with {} {}", solver_,
+                        answer.end == ProcessResult::End::crashed ? "signal" : "status", answer.status);
+      }
+      return made;
+    }
+    write_whole(proof, whole(begun));
+  }
+  const std::string steps = whole(proof);
+  const Checked checked = check_refutation(encoded.clauses, steps);
+  made.steps = checked.steps;
+  made.bytes = steps.size();
+  made.status = checked.refuted ? Status::checked : Status::failed;
+  if (!checked.refuted)
+    made.message =
+        fmt::format("{} is no refutation: {}; without it another is looked for", proof.string(), checked.why);
+  return made;
+}
+
+}  // namespace lockstep
