@@ -272,7 +272,8 @@ class Prover {
     bool wants_rule(std::size_t number) override { return number == rule_; }
     void claim(const ReadClaim& claim) override {
       found_.push_back(prover_.judge(claim));
-      prover_.certify(claim.given, {{found_.size() - 1, claim.goal}}, found_);
+      prover_.certify(fmt::format("of the rule \"{}\" holds", claim.rule), claim.given,
+                      {{found_.size() - 1, claim.goal}}, found_);
     }
 
    private:
@@ -377,7 +378,9 @@ class Prover {
       given = rule.before;
       given.push_back(rule.guard);
     }
-    certify(given, std::move(asked), found);
+    certify(start ? "at the start holds each of"
+                  : fmt::format("no step by \"{}\" from where all lemmas hold breaks any of", rule.name),
+            given, std::move(asked), found);
   }
 
   // A goal, and where its obligation stands.
@@ -386,18 +389,18 @@ class Prover {
     Term goal;
   };
   // One certificate for all that is proved from the same; where there is none, one for each half of them.
-  void certify(const std::vector<Term>& given, std::vector<Asked> asked, std::vector<Obligation>& found) {
+  void certify(const std::string& what, const std::vector<Term>& given, std::vector<Asked> asked,
+               std::vector<Obligation>& found) {
     if (!certifier_) return;
     std::erase_if(asked, [&](const Asked& one) {
       return found[one.at].status != ProofStatus::proved || found[one.at].by_reading;
     });
-    if (!asked.empty()) certify(given, std::span<const Asked>(asked), options_.seconds_each, found);
+    if (!asked.empty()) certify(what, given, std::span<const Asked>(asked), options_.seconds_each, found);
   }
-  void certify(const std::vector<Term>& given, std::span<const Asked> asked, double seconds,
-               std::vector<Obligation>& found) {
+  void certify(const std::string& what, const std::vector<Term>& given, std::span<const Asked> asked,
+               double seconds, std::vector<Obligation>& found) {
     std::vector<Term> goals;
-    std::vector<std::string> comments{fmt::format(
-        "no step by \"{}\" from where all lemmas hold breaks any of", found[asked.front().at].rule)};
+    std::vector<std::string> comments{what};
     for (const Asked& one : asked) {
       goals.push_back(one.goal);
       comments.push_back("  " + found[one.at].lemma);
@@ -409,10 +412,10 @@ class Prover {
       const std::lock_guard lock(mutex_);
       certificates_.emplace(certificate.name, certificate);
     } else if (asked.size() > 1 && certificate.status != Status::failed && !stop()) {
-      // All halves together take no longer than the whole has.
+      // The halves together take no longer than the whole has.
       const double each = certificate.status == Status::open ? seconds / 2 : seconds;
-      certify(given, asked.first(asked.size() / 2), each, found);
-      certify(given, asked.subspan(asked.size() / 2), each, found);
+      certify(what, given, asked.first(asked.size() / 2), each, found);
+      certify(what, given, asked.subspan(asked.size() / 2), each, found);
       return;
     }
     for (const Asked& one : asked) {

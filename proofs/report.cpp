@@ -97,8 +97,10 @@ std::string certificates_text(const ProofResult& result) {
   std::size_t certified = 0, by_reading = 0, without = 0, bytes = 0;
   std::map<std::string, std::size_t> reasons;
   for (const Obligation& o : result.obligations) {
-    if (o.status != ProofStatus::proved) continue;
-    if (o.by_reading) {
+    if (o.status != ProofStatus::proved) {
+      ++without;
+      ++reasons["not proved"];
+    } else if (o.by_reading) {
       ++by_reading;
     } else if (!o.certificate.empty()) {
       ++certified;
@@ -108,12 +110,12 @@ std::string certificates_text(const ProofResult& result) {
     }
   }
   for (const Certificate& one : result.certificates) bytes += one.bytes;
-  const std::string_view verdict = without == 0     ? "Certified. "
-                                   : certified == 0 ? "Not certified. "
-                                                    : "Certified in part. ";
+  const std::string_view verdict = result.proved() && without == 0 ? "Certified. "
+                                   : certified == 0                ? "Not certified. "
+                                                                   : "Certified in part. ";
   std::string text = fmt::format(
       "{}{} by {} certificates of {:.1f} MB, found by {} and checked; {} left nothing to prove once read; "
-      "{} have none\n",
+      "{} without\n",
       verdict, certified, result.certificates.size(), static_cast<double>(bytes) / 1e6, result.certifier,
       by_reading, without);
   text = wrapped(text, 0);

@@ -267,6 +267,31 @@ TEST_CASE("of a function it is known that equal arguments make equal results, an
   CHECK_FALSE(follows({f(b, x) == f(b, y)}, x == y));
 }
 
+TEST_CASE("clauses are exact only where each variable of a range is read in one way, and bits are few") {
+  z3::context context;
+  const z3::expr x = context.int_const("x"), p = context.bool_const("p");
+  const auto within = [&](const z3::expr& e, int high) {
+    return z3::ite(e >= 0 && e <= high, e, context.int_val(0));
+  };
+  const auto exact = [](const std::vector<z3::expr>& given, const z3::expr& goal) {
+    return encode(given, {goal}).exact;
+  };
+  CHECK(exact({within(x, 3) > 2}, within(x, 3) == 3));
+  CHECK_FALSE(exact({within(x, 3) > 2}, within(x, 2) == 0));
+  CHECK_FALSE(exact({x == 2}, within(x, 3) == 2));
+  CHECK_FALSE(exact({within(x, 3) == 2}, x == 2));
+  const z3::func_decl f = context.function("f", context.int_sort(), context.int_sort());
+  CHECK_FALSE(exact({p}, within(f(x), 3) == 2));
+  // What looks like one, but is none.
+  const z3::expr some = z3::forall(x, x > 0);
+  CHECK_FALSE(exact({p}, z3::ite(some && p, x, context.int_val(0)) == 0));
+  // Numbers of more bits than a word of the machine are not read: above, 0 is less than 2^63.
+  const z3::expr wide = context.bv_val(std::uint64_t{1} << 63U, 65);
+  const Encoded encoded = encode({context.bv_val(0, 65) < wide}, {context.bool_val(false)});
+  CHECK_FALSE(encoded.exact);
+  CHECK(satisfiable(encoded.clauses));
+}
+
 TEST_CASE("what clauses do not say may be anything") {
   z3::context context;
   const z3::expr x = context.int_const("x"), y = context.int_const("y"), p = context.bool_const("p");

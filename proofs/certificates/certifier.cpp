@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <utility>
@@ -21,8 +22,10 @@ constexpr const char* command = "cadical";
 
 ProcessResult run(const fs::path& folder, const std::vector<std::string>& arguments, double seconds,
                   const std::atomic<bool>* interrupted) {
-  Process process{
-      {command}, folder, std::chrono::milliseconds(static_cast<long>(seconds * 1000)), interrupted};
+  Process process{{command},
+                  folder,
+                  std::chrono::milliseconds(std::max(1L, static_cast<long>(seconds * 1000))),
+                  interrupted};
   process.command.insert(process.command.end(), arguments.begin(), arguments.end());
   return run_process(process);
 }
@@ -34,6 +37,13 @@ std::string whole(const fs::path& file) {
   if (!in.read(text.data(), static_cast<std::streamsize>(text.size())))
     throw BadInput(fmt::format("cannot read {}", file.string()));
   return text;
+}
+
+// Puts a file there whole, by a name in between that is nobody else's.
+void put(const fs::path& file, const std::string& between, const std::string& text) {
+  const fs::path beside = file.parent_path() / (between + ".part");
+  write_file(beside, text);
+  fs::rename(beside, file);
 }
 
 }  // namespace
@@ -61,17 +71,17 @@ Certificate Certifier::certify(const Encoded& encoded, const std::vector<std::st
   const fs::path proof = folder_ / (made.name + ".drat");
   made.found_before = fs::exists(proof);
   if (!made.found_before) {
-    const fs::path clauses = folder_ / (made.name + ".cnf");
-    write_whole(clauses, dimacs(encoded.clauses, comments));
-    // Written elsewhere, so that what lies in the folder is whole.
+    // Begun elsewhere: what lies in the folder is whole, whoever else looks for the same.
     const TemporaryFolder work;
+    const std::string text = dimacs(encoded.clauses, comments);
+    const fs::path clauses = work.path() / "clauses";
     const fs::path begun = work.path() / "proof";
+    write_file(clauses, text);
     const ProcessResult answer =
         run(work.path(), {"--quiet", clauses.string(), begun.string()}, seconds, interrupted_);
     constexpr int satisfiable = 10;
     constexpr int unsatisfiable = 20;
     if (answer.end != ProcessResult::End::exited || answer.status != unsatisfiable) {
-      fs::remove(clauses);
       if (answer.end == ProcessResult::End::interrupted) {
         made.message = "interrupted";
       } else if (answer.end == ProcessResult::End::out_of_time) {
@@ -87,7 +97,9 @@ Certificate Certifier::certify(const Encoded& encoded, const std::vector<std::st
       }
       return made;
     }
-    write_whole(proof, whole(begun));
+    const std::string between = work.path().filename().string();
+    put(folder_ / (made.name + ".cnf"), between, text);
+    put(proof, between, whole(begun));
   }
   const std::string steps = whole(proof);
   const Checked checked = check_refutation(encoded.clauses, steps);

@@ -190,6 +190,7 @@ class Encoding {
     std::int64_t least = 0, most = 0;
     if (!c.is_and() || c.num_args() != 2 || !low.is_numeral_i64(least)) return {};
     const z3::expr from = c.arg(0), to = c.arg(1);
+    if (!from.is_app() || !to.is_app()) return {};
     if (from.decl().decl_kind() != Z3_OP_GE || to.decl().decl_kind() != Z3_OP_LE) return {};
     if (!z3::eq(from.arg(0), x) || !z3::eq(from.arg(1), low) || !z3::eq(to.arg(0), x)) return {};
     if (!to.arg(1).is_numeral_i64(most) || most < least || least < -far || most > far) return {};
@@ -294,11 +295,22 @@ class Encoding {
       }
       if (!visited_.try_emplace(e.id(), e).second) continue;
       open.emplace_back(e, true);
-      if (!e.is_app() || range_read(e)) continue;
+      if (read_.contains(e.id())) exact_ = false;
+      if (!e.is_app()) continue;
+      if (range_read(e)) {
+        note_read(e.arg(1), *range_read(e));
+        continue;
+      }
       for (unsigned i = 0; i < e.num_args(); ++i) {
         if (!visited_.contains(e.arg(i).id())) open.emplace_back(e.arg(i), false);
       }
     }
+  }
+  // Nothing is said of how a read variable is read elsewhere.
+  void note_read(const z3::expr& x, const Range& range) {
+    const auto [at, is_new] = read_.try_emplace(x.id(), range);
+    const bool alone = is_new || (at->second.low == range.low && at->second.high == range.high);
+    if (!alone || !x.is_const() || visited_.contains(x.id())) exact_ = false;
   }
   void make(const z3::expr& e) {
     if (!e.is_app()) {  // a quantifier
@@ -433,7 +445,7 @@ class Encoding {
     const std::size_t wide = width(e);
     if (e.is_numeral()) {
       std::uint64_t n = 0;
-      if (!e.is_numeral_u64(n)) return {};
+      if (wide > 64 || !e.is_numeral_u64(n)) return {};
       return number(static_cast<std::int64_t>(n), wide);
     }
     const auto arg = [&](unsigned i) -> const Bits& { return bits(e.arg(i)); };
@@ -468,6 +480,7 @@ class Encoding {
   bool exact_ = true;
   std::size_t leaves_ = 0;
   std::unordered_map<unsigned, z3::expr> visited_;  // kept, so that their numbers stay theirs
+  std::unordered_map<unsigned, Range> read_;
   std::unordered_map<unsigned, Bits> bits_;
   std::unordered_map<unsigned, Ranged> ranged_;
   std::unordered_map<unsigned, Bits> codes_;
