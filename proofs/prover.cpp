@@ -351,10 +351,12 @@ class Prover {
 
   void judge(const ReadRule& rule, bool start, std::vector<Obligation>& found) {
     z3::solver solver = make_solver();
+    std::vector<Term> given;
     if (!start) {
-      for (const Term& lemma : rule.before) solver.add(lemma);
-      solver.add(rule.guard);
+      given = rule.before;
+      given.push_back(rule.guard);
     }
+    for (const Term& term : given) solver.add(term);
     if (options_.check_vacuity && !start && options_.only.empty()) judge_possible(rule, solver, found);
     const std::vector<ProofLemma>& lemmas = subject_.lemmas();
     std::vector<Asked> asked;
@@ -372,11 +374,6 @@ class Prover {
         asked.push_back({found.size(), requirement.holds});
         found.push_back(judge(rule, solver, requirement.holds, requirement.text));
       }
-    }
-    std::vector<Term> given;
-    if (!start) {
-      given = rule.before;
-      given.push_back(rule.guard);
     }
     certify(start ? "at the start holds each of"
                   : fmt::format("no step by \"{}\" from where all lemmas hold breaks any of", rule.name),

@@ -2,36 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 
-#include "checker/support/diagnostic.hpp"
-#include "checker/support/process.hpp"
+#include "checker/support/solver_process.hpp"
 
 namespace lockstep {
 
-namespace {
-
-ProcessResult run(const std::vector<std::string>& command, double seconds,
-                  const std::atomic<bool>* interrupted) {
-  const TemporaryFolder folder;
-  return run_process(
-      {command, folder.path(),
-       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds)),
-       interrupted});
-}
-
-}  // namespace
-
 SecondSolver::SecondSolver(const std::string& command, double seconds, const std::atomic<bool>* interrupted)
     : command_{command}, seconds_(seconds), interrupted_(interrupted) {
-  const std::string name = std::filesystem::path(command).filename().string();
-  if (run({command, "--version"}, 10, nullptr).end == ProcessResult::End::missing) {
-    throw BadInput(fmt::format("the second solver '{}' is not installed", command),
-                   fmt::format("on Debian or Ubuntu: sudo apt-get install {}", name));
-  }
+  solver_version(command, "the second solver");
   // cvc5 instantiates by patterns alone unless told to go on; other solvers take the file as it is.
-  if (name == "cvc5") {
+  if (std::filesystem::path(command).filename() == "cvc5") {
     command_.insert(command_.end(), {"--lang=smt2", "--full-saturate-quant",
                                      fmt::format("--tlimit={}", static_cast<long>(seconds * 1000))});
   }
@@ -41,7 +22,8 @@ SecondOpinion SecondSolver::ask(const std::string& file) const {
   std::vector<std::string> command = command_;
   command.push_back(std::filesystem::absolute(file).string());
   // A solver keeps its own limit of time; this one is for a solver that does not.
-  const ProcessResult result = run(command, seconds_ + 1, interrupted_);
+  const TemporaryFolder folder;
+  const ProcessResult result = run_solver(command, folder.path(), seconds_ + 1, interrupted_);
   const std::string answer = result.output.substr(0, result.output.find('\n'));
   const bool timeout =
       result.end == ProcessResult::End::out_of_time || answer.find("timeout") != std::string::npos;

@@ -134,8 +134,10 @@ WholeFile::WholeFile(const std::filesystem::path& file) : file_(file) {
   const bool there = fs::exists(file, error);
   if (there && fs::is_regular_file(file, error)) file_ = fs::canonical(file);
   if (!there || fs::is_regular_file(file_, error)) {
+    // Whoever else writes the same file, in this process or another, has another name in between.
+    static std::atomic<unsigned> number{0};
     beside_ = file_;
-    beside_ += "." + std::to_string(::getpid()) + ".part";
+    beside_ += "." + std::to_string(::getpid()) + "-" + std::to_string(number++) + ".part";
   }
   stream_.open(beside_.empty() ? file_ : beside_, std::ios::binary);
   refuse_unwritten(stream_, file_);

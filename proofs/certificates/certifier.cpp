@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <utility>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/digest.hpp"
 #include "checker/support/process.hpp"
+#include "checker/support/solver_process.hpp"
 #include "proofs/certificates/refutation.hpp"
 
 namespace lockstep {
@@ -20,16 +19,6 @@ namespace {
 
 constexpr const char* command = "cadical";
 
-ProcessResult run(const fs::path& folder, const std::vector<std::string>& arguments, double seconds,
-                  const std::atomic<bool>* interrupted) {
-  Process process{{command},
-                  folder,
-                  std::chrono::milliseconds(std::max(1L, static_cast<long>(seconds * 1000))),
-                  interrupted};
-  process.command.insert(process.command.end(), arguments.begin(), arguments.end());
-  return run_process(process);
-}
-
 // However long.
 std::string whole(const fs::path& file) {
   std::string text(fs::file_size(file), '\0');
@@ -39,24 +28,11 @@ std::string whole(const fs::path& file) {
   return text;
 }
 
-// Puts a file there whole, by a name in between that is nobody else's.
-void put(const fs::path& file, const std::string& between, const std::string& text) {
-  const fs::path beside = file.parent_path() / (between + ".part");
-  write_file(beside, text);
-  fs::rename(beside, file);
-}
-
 }  // namespace
 
 Certifier::Certifier(fs::path folder, const std::atomic<bool>* interrupted)
     : folder_(fs::absolute(std::move(folder))), interrupted_(interrupted) {
-  const TemporaryFolder elsewhere;
-  const ProcessResult version = run(elsewhere.path(), {"--version"}, 10, nullptr);
-  if (version.end == ProcessResult::End::missing) {
-    throw BadInput(fmt::format("the solver '{}', which finds certificates, is not installed", command),
-                   fmt::format("on Debian or Ubuntu: sudo apt-get install {}", command));
-  }
-  solver_ = "CaDiCaL " + version.output.substr(0, version.output.find('\n'));
+  solver_ = "CaDiCaL " + solver_version(command, "the solver of certificates");
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) throw BadInput(fmt::format("cannot make the folder {}: {}", folder_.string(), error.message()));
@@ -77,8 +53,8 @@ Certificate Certifier::certify(const Encoded& encoded, const std::vector<std::st
     const fs::path clauses = work.path() / "clauses";
     const fs::path begun = work.path() / "proof";
     write_file(clauses, text);
-    const ProcessResult answer =
-        run(work.path(), {"--quiet", clauses.string(), begun.string()}, seconds, interrupted_);
+    const ProcessResult answer = run_solver({command, "--quiet", clauses.string(), begun.string()},
+                                            work.path(), seconds, interrupted_);
     constexpr int satisfiable = 10;
     constexpr int unsatisfiable = 20;
     if (answer.end != ProcessResult::End::exited || answer.status != unsatisfiable) {
@@ -97,9 +73,8 @@ Certificate Certifier::certify(const Encoded& encoded, const std::vector<std::st
       }
       return made;
     }
-    const std::string between = work.path().filename().string();
-    put(folder_ / (made.name + ".cnf"), between, text);
-    put(proof, between, whole(begun));
+    write_whole(folder_ / (made.name + ".cnf"), text);
+    write_whole(proof, whole(begun));
   }
   const std::string steps = whole(proof);
   const Checked checked = check_refutation(encoded.clauses, steps);
