@@ -239,6 +239,16 @@ TEST_CASE("every reduction keeps the ends of programs on systems with a mistake,
   CHECK(compared > 50);
 }
 
+// With all threads at their ends and memory unread, an epoch that ends would end for ever were its marks
+// reset.
+TEST_CASE("a run ends although something may go on that nobody looks at") {
+  const Program program = programs_of({"fear-load-agent"}).front();
+  const Subject subject = subject_named("fear");
+  const Explored full = explore_with(program, subject, Reductions::none(), true);
+  CHECK(!full.ends.empty());
+  check_reduced(program, subject, full);
+}
+
 TEST_CASE("stubborn sets keep what programs assert, and break it where it is broken") {
   std::set<Verdict> seen;
   for (const std::string test : {"sync-test-and-set", "sync-spin-sem", "sync-spin-sem-as-printed"}) {

@@ -442,7 +442,7 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
   CHECK(subject("german", true)->fixed_sizes().empty());
   CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
   for (const std::string name :
-       {"german", "write-through", "quick-release", "rfo", "halcone", "lab", "cpcoh"}) {
+       {"german", "write-through", "quick-release", "rfo", "halcone", "lab", "fear", "cpcoh"}) {
     INFO(name);
     const auto at_a_size = subject(name, false);
     CHECK(at_a_size->fixed_sizes() == at_a_size->sizes());
@@ -770,6 +770,22 @@ TEST_CASE(
     ProveOptions options;
     options.only = {seen_by.at(name)};
     CHECK(refuted(prove_system("rfo", true, {name}, options), seen_by.at(name)));
+  }
+}
+
+TEST_CASE(
+    "a mutex of fear is proved to have one holder, and not where it is given away or back out of turn") {
+  CHECK(prove_system("fear", false).proved());
+  const std::map<std::string, std::string> seen_by{
+      {"release-out-of-turn", "a busy wire has one update on its way"},
+      {"busy-ignored", "a mutex has one holder"},
+      {"grant-not-told", "a table says whether a mutex is held, or an update is on its way"},
+  };
+  for (const auto& [fault, lemma] : seen_by) {
+    INFO(fault);
+    ProveOptions options;
+    options.only = {lemma};
+    CHECK(refuted(prove_system("fear", false, {fault}, options), lemma));
   }
 }
 

@@ -97,15 +97,62 @@ void DeadFields::note_moves(const std::vector<bool>& possible) {
   }
 }
 
+// With all threads at their ends, and every field of the memory system as it is at the start.
+std::vector<std::byte> DeadFields::drained_state() const {
+  std::vector<std::byte> state = initial_;
+  const auto put_at = [&](std::uint32_t place, std::size_t value) {
+    const Place& at = footprints_->terms().places()[place];
+    for (std::size_t i = 0; i < at.bytes; ++i)
+      state[at.offset + i] = static_cast<std::byte>(value >> (8 * i));
+  };
+  const auto& places = footprints_->terms().places();
+  for (std::uint32_t p = 0; p < places.size(); ++p) {
+    if (is_of_port(places[p].path, "ended")) put_at(p, 1);
+  }
+  for (const Counter& counter : footprints_->counters()) put_at(counter.place, counter.ends);
+  return state;
+}
+
+bool DeadFields::is_of_port(const std::string& path, std::string_view field) {
+  const std::size_t at = path.find("port(");
+  return at != std::string::npos && path.ends_with(field) && path[path.size() - field.size() - 1] == '.' &&
+         path.find('.', at) == path.size() - field.size() - 1;
+}
+
+bool DeadFields::stirs_when_drained(const std::vector<bool>& possible, const std::vector<bool>& fair) const {
+  const Footprints& footprints = *footprints_;
+  const std::vector<std::byte> state = drained_state();
+  std::vector<bool> known = candidates_;
+  const auto& places = footprints.terms().places();
+  for (std::uint32_t p = 0; p < places.size(); ++p) {
+    const Location l = footprints.location_of(p);
+    if (l == Footprints::nowhere) continue;
+    for (const std::string_view field : {"pending", "done", "ended"})
+      known[l] = known[l] || is_of_port(places[p].path, field);
+  }
+  for (const Counter& counter : footprints.counters()) known[counter.location] = true;
+  // What else threads hold may be anything.
+  const auto may_hold = [&](TermId atom) {
+    const auto& reads = footprints.reads_of(atom);
+    return !std::all_of(reads.begin(), reads.end(), [&](Location l) { return known[l]; }) ||
+           footprints.terms().evaluate(atom, state.data()) != 0;
+  };
+  const auto& cases = footprints.cases();
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    if (possible[c] && fair[cases[c].instance] &&
+        std::all_of(cases[c].guard.begin(), cases[c].guard.end(), may_hold))
+      return true;
+  }
+  return false;
+}
+
 DeadFields::DeadFields(std::shared_ptr<const Footprints> all, const std::vector<bool>& possible,
                        const std::vector<bool>& fair, bool memory_observed, const std::byte* initial,
                        std::size_t bytes)
-    : footprints_(std::move(all)),
-      memory_observed_(memory_observed),
-      initial_(initial, initial + bytes),
-      candidates_(candidates(*footprints_)) {
+    : footprints_(std::move(all)), initial_(initial, initial + bytes), candidates_(candidates(*footprints_)) {
   const Footprints& footprints = *footprints_;
   note_moves(possible);
+  looks_at_draining_ = memory_observed || stirs_when_drained(possible, fair);
   const Set empty((footprints.locations() + 63) / 64, 0);
   std::map<std::pair<std::uint32_t, Location>, Set> changes;
   std::map<std::uint32_t, Set> guards;
@@ -140,7 +187,7 @@ DeadFields::DeadFields(std::shared_ptr<const Footprints> all, const std::vector<
   if (memory_observed) {
     for (const TermId term : footprints.final_locations()) put(always_, footprints.reads_of(term));
   }
-  put(memory_observed ? always_ : until_the_end_, footprints.reads_of(footprints.proper_end()));
+  put(looks_at_draining_ ? always_ : until_the_end_, footprints.reads_of(footprints.proper_end()));
   const auto& places = footprints.terms().places();
   for (std::uint32_t p = 0; p < places.size(); ++p) {
     const Location l = footprints.location_of(p);
@@ -175,7 +222,7 @@ std::vector<DeadFields::Stretch> DeadFields::dead_at(const std::string& places) 
   bool at_end = true;
   for (std::size_t t = 0; t < counters.size(); ++t)
     at_end = at_end && static_cast<unsigned char>(places[t]) == counters[t].ends;
-  if (memory_observed_ || !at_end) {
+  if (looks_at_draining_ || !at_end) {
     join(until_the_end_);
     for (const auto& [when, guard] : guards_) {
       if (may[when]) join(guard);

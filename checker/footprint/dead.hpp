@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -69,9 +70,14 @@ class DeadFields {
   std::uint32_t number_of(const When& when);
   void note_moves(const std::vector<bool>& possible);
   [[nodiscard]] std::vector<Stretch> dead_at(const std::string& places) const;
+  [[nodiscard]] static bool is_of_port(const std::string& path, std::string_view field);
+  [[nodiscard]] std::vector<std::byte> drained_state() const;
+  // Some fair case may go on in that state, for ever if what it changes were set back each time.
+  [[nodiscard]] bool stirs_when_drained(const std::vector<bool>& possible,
+                                        const std::vector<bool>& fair) const;
 
   std::shared_ptr<const Footprints> footprints_;
-  bool memory_observed_;
+  bool looks_at_draining_ = true;  // when all threads have ended
   std::vector<std::byte> initial_;
   std::vector<bool> candidates_;
   // By thread and place: the places that it may still come to, itself among them.

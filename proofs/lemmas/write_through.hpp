@@ -147,6 +147,12 @@ struct LinkLemmas : MemoryClaims<System> {
   // Where the messages of a thread are, and what it is doing meanwhile.
   template <class V>
   void places(V& v) const {
+    on_links(v);
+    doing(v);
+    beyond_l2(v);
+  }
+  template <class V>
+  void on_links(V& v) const {
     each_thread(v, "a read on its way to L2 is on its CU's link",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return (m.read(t).stage == ReadStage::to_l2) == w().on1(s.system, UpKind::read, t);
@@ -180,6 +186,9 @@ struct LinkLemmas : MemoryClaims<System> {
                   };
                   return once(UpKind::marker) && once(UpKind::atomic);
                 });
+  }
+  template <class V>
+  void doing(V& v) const {
     each_thread(v, "what a thread does is its pending request",
                 [this](const State&, const auto& m, const ThreadIx& t) {
                   const auto& q = m.port(t).request;
@@ -199,6 +208,9 @@ struct LinkLemmas : MemoryClaims<System> {
                          (m.stage(t) != Stage::performing || q.operation != Operation::fence) &&
                          (m.stage(t) != Stage::invalidating2 || q.scope == Scope::system);
                 });
+  }
+  template <class V>
+  void beyond_l2(V& v) const {
     each_thread(v, "only an atomic for the directory is on link2",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return (!w().on2(s.system, UpKind::atomic, t) ||

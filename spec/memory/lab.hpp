@@ -31,7 +31,6 @@
 // noticed is in docs/systems/lab.md.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
 #include <cstdint>
@@ -74,13 +73,7 @@ inline constexpr std::array own_faults{
 };
 constexpr unsigned printed_faults = 4;
 
-// Its own, then those of the hierarchy behind it.
-inline constexpr auto faults = [] {
-  std::array<Fault, own_faults.size() + write_through::faults.size()> all{};
-  std::copy(own_faults.begin(), own_faults.end(), all.begin());
-  std::copy(write_through::faults.begin(), write_through::faults.end(), all.begin() + own_faults.size());
-  return all;
-}();
+inline constexpr auto faults = write_through::faults_behind(own_faults);
 
 // The buffers, as a front of the write-through hierarchy.
 template <class K>
@@ -111,6 +104,7 @@ struct Buffers : MemorySystem<K, lab::own_faults, variants> {
   };
   static constexpr unsigned own_faults = lab::own_faults.size();
   static constexpr bool computes_words = true;
+  static constexpr bool performs_atomics = false;
 
   [[nodiscard]] bool fault(typename Base::FaultName name) const {
     return (is("as-printed") && name.position < printed_faults) || Base::fault(name);

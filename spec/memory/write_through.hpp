@@ -21,8 +21,10 @@
 // sends writes whose words are computed from those that they meet.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -74,26 +76,21 @@ inline constexpr std::array faults{
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
 };
 
-// No front: every request reaches L1, and a write puts there what it carries.
+// The faults of a system with a front: the front's own, then those of the hierarchy behind it.
+template <std::size_t Own>
+constexpr auto faults_behind(const std::array<Fault, Own>& own) {
+  std::array<Fault, Own + faults.size()> all{};
+  std::copy(own.begin(), own.end(), all.begin());
+  std::copy(faults.begin(), faults.end(), all.begin() + Own);
+  return all;
+}
+
+// Of fronts whose writes are no more than they say, and which hold nothing back that memory lacks.
 template <class K>
-struct Direct : MemorySystem<K> {
-  using MemorySystem<K>::MemorySystem;
+struct PlainWrites {
   using Bool = typename K::Bool;
-  struct State {
-    BOOST_DESCRIBE_CLASS(State, (), (), (), ())
-  };
-  // What a write carries besides.
-  struct Payload {
-    BOOST_DESCRIBE_CLASS(Payload, (), (), (), ())
-  };
-  static constexpr unsigned own_faults = 0;  // those of the hierarchy come after them
   static constexpr bool computes_words = false;
 
-  // Whether a thread's request may reach L1 now.
-  template <class S, class ThreadIx>
-  [[nodiscard]] Bool admits(const S&, const ThreadIx&) const {
-    return true;
-  }
   // The word that a write leaves where `old` was; whether that is what it carries, whatever was there.
   template <class Up, class Word, class Value>
   [[nodiscard]] const Value& word(const Up& m, const Word& w, const Value&) const {
@@ -105,6 +102,29 @@ struct Direct : MemorySystem<K> {
   }
   template <class S>
   [[nodiscard]] Bool drained(const S&) const {
+    return true;
+  }
+};
+
+// No front: every request reaches L1, and a write puts there what it carries.
+template <class K>
+struct Direct : MemorySystem<K>, PlainWrites<K> {
+  using MemorySystem<K>::MemorySystem;
+  using Bool = typename K::Bool;
+  struct State {
+    BOOST_DESCRIBE_CLASS(State, (), (), (), ())
+  };
+  // What a write carries besides.
+  struct Payload {
+    BOOST_DESCRIBE_CLASS(Payload, (), (), (), ())
+  };
+  static constexpr unsigned own_faults = 0;  // those of the hierarchy come after them
+  // It performs atomics at agent scope itself, whichever its `takes` admits; else L2 does.
+  static constexpr bool performs_atomics = false;
+
+  // Whether a thread's request may reach L1 now.
+  template <class S, class ThreadIx>
+  [[nodiscard]] Bool admits(const S&, const ThreadIx&) const {
     return true;
   }
   template <class Rules, class Hierarchy>
@@ -205,6 +225,53 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   }
   void send(State& s, Cu c, const Up& m) const { k.push(s.link1(c), m); }
   [[nodiscard]] Bool can_send(const State& s, Cu c) const { return !k.full(s.link1(c)); }
+  // For fronts that perform atomics.
+  // No marker is needed, or it has been answered.
+  [[nodiscard]] Bool release_done(const State& s, ThreadIx t) const {
+    const Bool needs = releases(s.port(t).request.order) && leaves_cu(s, t);
+    return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
+  }
+  void fetch1(State& s, ThreadIx t) const {
+    k.push(s.link1(cu(t)), message(UpKind::read, s.port(t).request.block, t));
+    s.read(t).stage = ReadStage::to_l2;
+  }
+  static void install(Line& line, const Data& data) {
+    line.present = true;
+    line.data = data;
+  }
+  [[nodiscard]] Up write_message(Block b, Word word, const Value& value) const {
+    Up m;
+    m.kind = UpKind::write;
+    m.block = b;
+    k.at(words, word, [&](Word w) {
+      m.mask(w) = true;
+      m.data(w) = value;
+    });
+    return m;
+  }
+  // A store at L1: the copy is updated, the write goes on.
+  void write_at_l1(State& s, Cu c, const Up& m) const {
+    if (!fault("l1-copy-not-updated")) overlay(s.l1(c, m.block), m);
+    stale_in_l1(s, c, m.block);
+    k.push(s.link1(c), m);
+  }
+  // An operation has been performed; an acquire beyond the work-group still has caches to drop.
+  void performed(State& s, ThreadIx t) const {
+    if constexpr (Front<K>::performs_atomics) front().performed(s, t);
+    // What is not kept in L1 need not be dropped there.
+    const Bool drops =
+        acquires(s.port(t).request.order) && (passes_l1_by() ? Bool(to_system(s, t)) : leaves_cu(s, t));
+    k.when(
+        drops,
+        [&] {
+          s.stage(t) = K::select(to_system(s, t), Enum<Stage>(Stage::invalidating2),
+                                 Enum<Stage>(Stage::invalidating1));
+        },
+        [&] {
+          s.stage(t) = Stage::idle;
+          complete<K>(s.port(t));
+        });
+  }
 
  private:
   // Asked last: what a front looks at changes often.
@@ -220,11 +287,6 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   // An atomic or a fence that is not for L1.
   [[nodiscard]] Bool leaves_cu(const State& s, ThreadIx t) const {
     return passes_l1_by() ? Bool(s.port(t).request.order != Order::plain) : Bool(atomic_beyond_group(s, t));
-  }
-  // No marker is needed, or it has been answered.
-  [[nodiscard]] Bool release_done(const State& s, ThreadIx t) const {
-    const Bool needs = releases(s.port(t).request.order) && leaves_cu(s, t);
-    return (needs && s.stage(t) == Stage::released) || (!needs && s.stage(t) == Stage::idle);
   }
 
   // The last write of each word on the link, if any, is what the data says.
@@ -248,16 +310,6 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     m.kind = kind;
     m.block = b;
     m.thread = t;
-    return m;
-  }
-  [[nodiscard]] Up write_message(Block b, Word word, const Value& value) const {
-    Up m;
-    m.kind = UpKind::write;
-    m.block = b;
-    k.at(words, word, [&](Word w) {
-      m.mask(w) = true;
-      m.data(w) = value;
-    });
     return m;
   }
   void overlay(Line& line, const Up& m) const {
@@ -285,16 +337,16 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
   }
 
-  // A store at L1: the copy is updated, the write goes on.
-  void write_at_l1(State& s, Cu c, const Up& m) const {
-    if (!fault("l1-copy-not-updated")) overlay(s.l1(c, m.block), m);
-    stale_in_l1(s, c, m.block);
-    k.push(s.link1(c), m);
-  }
   void write_at_l2(State& s, Agent a, const Up& m) const {
     if (!fault("l2-copy-not-updated")) overlay(s.l2(a, m.block), m);
     stale_in_l2(s, a, m.block);
-    k.push(s.link2(a), m);
+    if constexpr (Front<K>::performs_atomics) {
+      Up passed = m;
+      front().reaches_l2(s, a, passed);
+      k.push(s.link2(a), passed);
+    } else {
+      k.push(s.link2(a), m);
+    }
   }
 
   void store_rules(Rules& r) const {
@@ -374,22 +426,20 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     read_rules(r);
     r.rule(
         {.name = "fill reaches L1", .unit = "L1", .source = "4.2.1"}, over(threads),
-        [=](const State& s, ThreadIx t) { return s.read(t).stage == ReadStage::from_l2; },
+        [=, this](const State& s, ThreadIx t) {
+          const Bool here = s.read(t).stage == ReadStage::from_l2;
+          if constexpr (Front<K>::performs_atomics) {
+            return here && !front().takes(s, t);
+          } else {
+            return here;
+          }
+        },
         [=, this](State& s, ThreadIx t) {
           k.when(!s.read(t).stale1, [&] { install(s.l1(cu(t), s.port(t).request.block), s.read(t).data); });
           k.when(asks(s, t, Operation::load),
                  [&] { complete<K>(s.port(t), word_of(s.read(t).data, s.port(t).request.word)); });
           s.read(t) = Read{};
         });
-  }
-
-  void fetch1(State& s, ThreadIx t) const {
-    k.push(s.link1(cu(t)), message(UpKind::read, s.port(t).request.block, t));
-    s.read(t).stage = ReadStage::to_l2;
-  }
-  static void install(Line& line, const Data& data) {
-    line.present = true;
-    line.data = data;
   }
 
   void read_rules(Rules& r) const {
@@ -486,23 +536,6 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     return !to_system(s, t) || Bool(fault("early-acknowledgement"));
   }
 
-  // An operation has been performed; an acquire beyond the work-group still has caches to drop.
-  void performed(State& s, ThreadIx t) const {
-    // What is not kept in L1 need not be dropped there.
-    const Bool drops =
-        acquires(s.port(t).request.order) && (passes_l1_by() ? Bool(to_system(s, t)) : leaves_cu(s, t));
-    k.when(
-        drops,
-        [&] {
-          s.stage(t) = K::select(to_system(s, t), Enum<Stage>(Stage::invalidating2),
-                                 Enum<Stage>(Stage::invalidating1));
-        },
-        [&] {
-          s.stage(t) = Stage::idle;
-          complete<K>(s.port(t));
-        });
-  }
-
   void local_rmw_rules(Rules& r) const {
     const auto local_rmw = [=, this](const State& s, ThreadIx t) {
       return on_gpu(s, t) && asks(s, t, Operation::rmw) && !leaves_cu(s, t) &&
@@ -527,27 +560,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         });
   }
 
-  void atomic_rules(Rules& r) const {
-    if (!passes_l1_by()) local_rmw_rules(r);
-    const auto leaves = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && !asks(s, t, Operation::fence) && leaves_cu(s, t) && release_done(s, t) &&
-             !k.full(s.link1(cu(t))) && admitted(s, t);
-    };
-    r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
-           [=, this](State& s, ThreadIx t) {
-             const auto& q = s.port(t).request;
-             if (!fault("atomic-keeps-l1-copy")) drop_from_l1(s, cu(t), q.block);
-             if (fault("atomic-overtakes-writes")) {
-               k.push_front(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
-             } else {
-               k.push(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
-             }
-             s.stage(t) = Stage::performing;
-           });
-
-    const auto from_cu = [](auto& s, Cu c) -> auto& {
-      return s.link1(c);
-    };
+  template <class Link>
+  void l2_atomic_rules(Rules& r, Link from_cu) const {
     r.triggered(
         {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
@@ -599,6 +613,30 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           port.result = old;
           performed(s, m.thread);
         });
+  }
+
+  void atomic_rules(Rules& r) const {
+    if (!passes_l1_by()) local_rmw_rules(r);
+    const auto leaves = [=, this](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && !asks(s, t, Operation::fence) && leaves_cu(s, t) && release_done(s, t) &&
+             !k.full(s.link1(cu(t))) && admitted(s, t);
+    };
+    r.rule({.name = "atomic leaves L1", .unit = "L1", .source = "ours"}, over(threads), leaves,
+           [=, this](State& s, ThreadIx t) {
+             const auto& q = s.port(t).request;
+             if (!fault("atomic-keeps-l1-copy")) drop_from_l1(s, cu(t), q.block);
+             if (fault("atomic-overtakes-writes")) {
+               k.push_front(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
+             } else {
+               k.push(s.link1(cu(t)), message(UpKind::atomic, q.block, t));
+             }
+             s.stage(t) = Stage::performing;
+           });
+
+    const auto from_cu = [](auto& s, Cu c) -> auto& {
+      return s.link1(c);
+    };
+    if constexpr (!Front<K>::performs_atomics) l2_atomic_rules(r, from_cu);
     r.triggered(
         {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
