@@ -648,6 +648,18 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
   static constexpr std::string_view what =
       "atomics performed in L1 under mutexes of a ring (Franey and Lipasti: FEAR, AtomNaive, AtomDir)";
   static constexpr int place = 17;  // among the systems, where people read of them
+  // Fields that no rule reads: where the wire is seen by all, where nothing is fetched ahead, and where
+  // copies are used whatever they are of.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
+    const bool by_hop = variant == "as-printed" || variant == "wire-by-hop";
+    const bool speculates = variant != "no-speculation" && variant != "atom-dir";
+    return (!by_hop && (field == "front.wire(agent, ring-node).up" ||
+                        field == "front.wire(agent, ring-node).ignored" || field == "front.stick(agent)")) ||
+           (!speculates && (field == "front.atomic(thread).stale" ||
+                            field == "front.status(agent, ring-node, mutex).mature")) ||
+           (field == "front.lookup(cu, mutex)" &&
+            (fault == "copy-always-used" || fault == "block-not-noted"));
+  }
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     write_through::Info::default_sizes(sizes, variant);
