@@ -114,6 +114,10 @@ TEST_CASE("FEAR: a busy wire from node to node lets two have one mutex") {
   CHECK(check("fear/wire-by-hop", "fear-one-wire-agent", false) == "a mutex has one holder");
 }
 
+TEST_CASE("FEAR: as printed a mutex is lost to some nodes") {
+  CHECK(run(named("fear-two-agent"), "fear/as-printed").status == RunStatus::deadlock);
+}
+
 TEST_CASE("FEAR: a plain store is lost where acquires keep what atomics have left in L1, and not in L2") {
   const LitmusTest& test = named("fear-plain-between-agent");
   Subject fear = subject_named("fear/mutex-each");

@@ -115,7 +115,7 @@ std::vector<std::byte> DeadFields::drained_state() const {
 
 bool DeadFields::is_of_port(const std::string& path, std::string_view field) {
   const std::size_t at = path.find("port(");
-  return at != std::string::npos && path.ends_with(field) && path[path.size() - field.size() - 1] == '.' &&
+  return at != std::string::npos && path.ends_with(field) &&
          path.find('.', at) == path.size() - field.size() - 1;
 }
 

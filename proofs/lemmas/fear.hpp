@@ -89,6 +89,16 @@ struct Lemmas : write_through::LinkLemmas<System> {
         });
   }
 
+  // Of what is counted one by one.
+  struct AtMostOne {
+    Bool holds{true};
+    Bool any{false};
+    void count(const Bool& is) {
+      holds = holds && !(any && is);
+      any = any || is;
+    }
+  };
+
   // A mutex on its way back is so once, and held by nobody.
   template <class V>
   void giving_back(V& v) const {
@@ -101,16 +111,14 @@ struct Lemmas : write_through::LinkLemmas<System> {
                 link, [&](const auto& up) { return up.payload.gives_back && up.payload.mutex == mutex; });
           };
           const Bool once = k().forall(cus, [&](const auto& c) {
-            Bool one(true);
-            Bool seen(false);
+            AtMostOne of_link;
             K::for_each_queued(m.link1(c), [&](const auto& up) {
-              const Bool is = up.payload.gives_back && up.payload.mutex == mutex;
-              one = one && !(seen && is);
-              seen = seen || is;
+              of_link.count(up.payload.gives_back && up.payload.mutex == mutex);
             });
             const Bool others = k().forall(
                 cus, [&](const auto& d) { return c == d || w().agent_of(d) != a || !carried(m.link1(d)); });
-            return w().agent_of(c) != a || !seen || (one && others && !m.front.release(a, mutex));
+            return w().agent_of(c) != a || !of_link.any ||
+                   (of_link.holds && others && !m.front.release(a, mutex));
           });
           return once && (!rings.front().given_back(m, a, mutex) || !rings.front().is_held(m, a, mutex));
         });
@@ -146,17 +154,14 @@ struct Lemmas : write_through::LinkLemmas<System> {
   void updates(V& v) const {
     each_mutex(v, "a busy wire has one update on its way",
                [this](const auto& m, const Agent& a, const Mutex& mutex) {
-                 Bool one(true);
-                 Bool seen(false);
+                 AtMostOne updates;
                  for (int i = 0; i < k().template extent<NodeTag>(); ++i) {
                    K::for_each_queued(
                        m.front.ring(a, K::template constant<NodeTag>(i)), [&](const Update& u) {
-                         const Bool is = Bool(!memory().front().wire_each()) || u.mutex == mutex;
-                         one = one && !(seen && is);
-                         seen = seen || is;
+                         updates.count(Bool(!memory().front().wire_each()) || u.mutex == mutex);
                        });
                  }
-                 return one;
+                 return updates.holds;
                });
     each_mutex(v, "who has heard of an update agrees with it, and nobody else",
                [this](const auto& m, const Agent& a, const Mutex& mutex) {

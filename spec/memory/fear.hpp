@@ -52,6 +52,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -87,6 +88,19 @@ inline constexpr std::array variants{
     Variant{"atom-dir", "II.A: no speculation, and one node has all mutexes"},
 };
 
+// What a variant has, by its number.
+constexpr bool goes_by_hop(int variant) {
+  using Name = NameIn<variants>;
+  return variant == Name("as-printed") || variant == Name("wire-by-hop");
+}
+constexpr bool has_mutex_each(int variant) {
+  return variant == NameIn<variants>("mutex-each") || goes_by_hop(variant);
+}
+constexpr bool fetches_ahead(int variant) {
+  using Name = NameIn<variants>;
+  return variant != Name("no-speculation") && variant != Name("atom-dir");
+}
+
 // The first is what the print has.
 inline constexpr std::array own_faults{
     Fault{"release-out-of-turn",
@@ -114,6 +128,7 @@ template <class K>
 struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::PlainWrites<K> {
   using Base = MemorySystem<K, fear::own_faults, variants>;
   using Base::Base, Base::k, Base::machine, Base::agent, Base::cu, Base::is, Base::on_gpu, Base::word_of;
+  using Base::variant;
   using typename Base::Agent, typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::ThreadIx, typename Base::Cu;
   using Node = typename K::template Ix<NodeTag>;
@@ -268,20 +283,14 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   template <class S>
   [[nodiscard]] Bool given_back(const S& s, Agent a, const Mutex& m) const {
     return s.front.release(a, m) || k.exists(cus, [&](Cu c) {
-      Bool found(false);
-      K::for_each_queued(s.link1(c), [&](const auto& message) {
-        found = found || (message.payload.gives_back && message.payload.mutex == m);
-      });
-      return found && machine.agent_of(c) == a;
+      return machine.agent_of(c) == a && K::contains(s.link1(c), [&](const auto& message) {
+               return message.payload.gives_back && message.payload.mutex == m;
+             });
     });
   }
   template <class S, class F>
   [[nodiscard]] Bool any_update(const S& s, Agent a, F&& f) const {
-    return k.exists(nodes, [&](Node n) {
-      Bool found(false);
-      K::for_each_queued(s.front.ring(a, n), [&](const Update& u) { found = found || f(u); });
-      return found;
-    });
+    return k.exists(nodes, [&](Node n) { return K::contains(s.front.ring(a, n), f); });
   }
   template <class S>
   [[nodiscard]] Bool under_way(const S& s, Agent a, const Mutex& m) const {
@@ -289,8 +298,8 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   }
 
  private:
-  [[nodiscard]] bool speculates() const { return !is("no-speculation") && !is("atom-dir"); }
-  [[nodiscard]] bool mutex_each() const { return is("mutex-each") || hop_by_hop(); }
+  [[nodiscard]] bool speculates() const { return fetches_ahead(variant); }
+  [[nodiscard]] bool mutex_each() const { return has_mutex_each(variant); }
 
   // ---- The busy wire (II.A) ----
   //
@@ -300,7 +309,7 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   // the wire would stay up for ever. So it lets the wire fall, and looks at its upstream node again when that
   // has done so.
 
-  [[nodiscard]] bool hop_by_hop() const { return is("as-printed") || is("wire-by-hop"); }
+  [[nodiscard]] bool hop_by_hop() const { return goes_by_hop(variant); }
   template <class S>
   [[nodiscard]] Bool own_update(const S& s, Agent a, const Node& n) const {
     return any_update(s, a, [&](const Update& u) { return u.origin == n; });
@@ -651,8 +660,10 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
   // Fields that no rule reads: where the wire is seen by all, where nothing is fetched ahead, and where
   // copies are used whatever they are of.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
-    const bool by_hop = variant == "as-printed" || variant == "wire-by-hop";
-    const bool speculates = variant != "no-speculation" && variant != "atom-dir";
+    int number = 0;
+    while (variants[static_cast<std::size_t>(number)].name != variant) ++number;
+    const bool by_hop = goes_by_hop(number);
+    const bool speculates = fetches_ahead(number);
     return (!by_hop && (field == "front.wire(agent, ring-node).up" ||
                         field == "front.wire(agent, ring-node).ignored" || field == "front.stick(agent)")) ||
            (!speculates && (field == "front.atomic(thread).stale" ||
@@ -663,8 +674,8 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
   template <class S>
   static constexpr void default_sizes(S& sizes, int variant) {
     write_through::Info::default_sizes(sizes, variant);
-    const bool by_hop = is(variant, "as-printed") || is(variant, "wire-by-hop");
-    const bool mutex_each = by_hop || is(variant, "mutex-each");
+    const bool by_hop = goes_by_hop(variant);
+    const bool mutex_each = has_mutex_each(variant);
     sizes.template set<NodeTag>(is(variant, "atom-dir") ? 1 : by_hop ? 3 : 2);
     sizes.template set<MutexTag>(mutex_each ? sizes.template extent<BlockTag>() : 1);
     const int updates = mutex_each ? sizes.template extent<BlockTag>() + (by_hop ? 1 : 0) : 1;
