@@ -13,6 +13,7 @@
 #include "spec/sync/semaphores.hpp"
 #include "spec/sync/sense_barrier.hpp"
 #include "spec/sync/test_and_set.hpp"
+#include "spec/sync/the_deque.hpp"
 #include "spec/sync/ticket_lock.hpp"
 #include "spec/sync/tree_barrier.hpp"
 
@@ -45,6 +46,9 @@ inline std::span<const SyncProgram> sync_programs() {
       SyncProgram{"g-cpusrb", "a sense-reversing barrier that all work-groups join",
                   "Dalmia, ch. 4, 4.4.2 and Table 4.2 (G-CPUSRB)", sync::cpu_sense_barrier_variants,
                   sync::sense_barrier_faults, sync::grid_parameters, sync::cpu_sense_barrier},
+      SyncProgram{"the-deque", "a work-stealing deque, whose worker seldom locks",
+                  "Frigo et al. 1998, section 5 (THE)", sync::the_deque_variants, sync::the_deque_faults,
+                  sync::the_deque_parameters, sync::the_deque},
   };
   return programs;
 }
