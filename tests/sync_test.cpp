@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/axiomatic/model.hpp"
 #include "checker/check/check.hpp"
 #include "checker/language/test.hpp"
 #include "checker/liveness/liveness.hpp"
@@ -57,11 +58,21 @@ bool races(const Program& program) {
   return answer == RaceAnswer::race;
 }
 
+// Whether some execution that the model allows ends so.
+bool allows(const std::string& model, const Program& program, const std::string& end) {
+  const std::string text = "HRF t\n" + print_program(program) + "exists (" + end + ")";
+  const ModelRun run = judge(parse_litmus(text, "printed.litmus"), AxiomaticModel(model));
+  REQUIRE(run.status == RunStatus::complete);
+  return run.observation() != Observation::never;
+}
+
 const std::string no_early = "nobody leaves the barrier early";
 const std::string too_many = "no more are inside than there are permits";
 const std::string not_alone = "one is in the critical section";
 const std::string lost = "every increment counts";
 
+const Values one_task{{"tasks", 1}};
+const std::string taken_otherwise = "~taken0 == 1";  // by nobody, or twice
 const Values one_cu{{"cus", 1}, {"work-groups-per-cu", 2}};
 
 std::string message_of(const std::function<void()>& act) {
@@ -209,6 +220,24 @@ TEST_CASE("a work-group that reads its SM's number again after it has moved brea
         "trap");
 }
 
+TEST_CASE(
+    "THE's deque needs two fences where stores wait, and its tasks to be published where loads overtake") {
+  const auto kept = [](const std::string& model, const std::string& variant,
+                       const std::string& without = "") {
+    return !allows(model, built("the-deque", variant, one_task, without), taken_otherwise);
+  };
+  for (const std::string model : {"sc", "tso", "rmo", "rc11", "ptx-v6.0", "opencl"}) {
+    INFO(model);
+    CHECK(kept(model, "default"));
+    CHECK(kept(model, "as-printed") == (model == "sc"));
+    for (const std::string fence : {"pop-unfenced", "steal-unfenced"})
+      CHECK(kept(model, "default", fence) == (model == "sc"));
+    for (const std::string order : {"push-relaxed", "steal-relaxed"})
+      CHECK(kept(model, "default", order) == (model == "sc" || model == "tso"));
+  }
+  CHECK(races(built("the-deque", "as-printed")));
+}
+
 // ---- Faults -----------------------------------------------------------------------------------------------
 
 TEST_CASE("every fault of every program is found") {
@@ -243,6 +272,12 @@ TEST_CASE("every fault of every program is found") {
       {"g-cpusrb", "joins-off-by-one", "sc", {}, no_early},
       {"g-cpusrb", "counter-not-reset", "sc", {}, "globalBarr is 0 in the end"},
       {"g-cpusrb", "unfenced", "races", {}, ""},
+      {"the-deque", "pop-unfenced", "tso", one_task, taken_otherwise},
+      {"the-deque", "steal-unfenced", "tso", one_task, taken_otherwise},
+      {"the-deque", "push-relaxed", "rmo", one_task, taken_otherwise},
+      {"the-deque", "steal-relaxed", "rmo", one_task, taken_otherwise},
+      {"the-deque", "pop-without-lock", "sc", {}, "no assertion of the program fails"},
+      {"the-deque", "steal-without-lock", "sc", {{"thieves", 2}}, "taken0 is 1 in the end"},
   };
   std::set<std::pair<std::string, std::string>> found;
   for (const Conviction& c : convictions) {
@@ -252,6 +287,9 @@ TEST_CASE("every fault of every program is found") {
     if (c.system == "races") {
       CHECK(races(faulty));
       CHECK_FALSE(races(sound));
+    } else if (c.system == "tso" || c.system == "rmo") {
+      CHECK(allows(c.system, faulty, c.claim));
+      CHECK_FALSE(allows(c.system, sound, c.claim));
     } else {
       CHECK(safety(faulty, c.system) == c.claim);
     }
@@ -341,6 +379,8 @@ TEST_CASE("the files of litmus/sync are what the catalogue prints") {
       {"sync-tree-barrier-as-printed", "tree-barrier", "as-printed", one_cu},
       {"sync-tree-barrier-one-counter", "tree-barrier", "one-counter", one_cu},
       {"sync-g-srb-truncates", "g-srb", "truncates", {{"grid", 1}}},
+      {"sync-the-deque", "the-deque", "", one_task},
+      {"sync-the-deque-as-printed", "the-deque", "as-printed", one_task},
   };
   const std::filesystem::path folder = LOCKSTEP_SOURCE_DIR "/litmus/sync";
   std::set<std::string> names;

@@ -8,8 +8,8 @@
 // what work-first runtimes do and GPUs are bad at. Its code assumes sequential consistency; the variant
 // `as-printed` has relaxed atomics for H and T, plain tasks, and a lock that acquires and releases. The
 // default adds what weaker memory needs:
-//  - a fence between the worker's store of T and its load of H, and one between a thief's store of H and
-//    its load of T: each has to see the other's, or be seen;
+//  - a fence (`sc`) between the worker's store of T and its load of H, and one between a thief's store of H
+//    and its load of T: each has to see the other's, or be seen;
 //  - T is stored with release when a task is pushed, and loaded with acquire by a thief, which reads the
 //    task.
 #pragma once
@@ -101,16 +101,16 @@ class TheDeque {
     const Label empty = thread.label();
     thread.subtract(t, t, 1);
     thread.store(tail_, t, relaxed(scope));
-    if (has("pop-unfenced")) thread.fence(acq_rel(scope));
+    if (has("pop-unfenced")) thread.fence({Order::sc, scope});
     thread.load(h, head_, relaxed(scope));
     if (choice_.has("pop-without-lock")) {
-      thread.branch(h, Comparison::less_equal, t, alone);
+      thread.branch(t, Comparison::greater_equal, h, alone);
       thread.add(t, t, 1);
       thread.store(tail_, t, relaxed(scope));
-      thread.branch(h, Comparison::greater, t, empty);
+      thread.branch(t, Comparison::less, h, empty);
       thread.subtract(t, t, 1);
     } else {
-      thread.branch(h, Comparison::less_equal, t, alone);
+      thread.branch(t, Comparison::greater_equal, h, alone);
       thread.add(t, t, 1);
       thread.store(tail_, t, relaxed(scope));
       lock(thread);
@@ -118,7 +118,7 @@ class TheDeque {
       thread.store(tail_, t, relaxed(scope));
       thread.load(h, head_, relaxed(scope));
       const Label mine = thread.label();
-      thread.branch(h, Comparison::less_equal, t, mine);
+      thread.branch(t, Comparison::greater_equal, h, mine);
       thread.add(t, t, 1);
       thread.store(tail_, t, relaxed(scope));
       unlock(thread);
@@ -146,9 +146,9 @@ class TheDeque {
       thread.load(h, head_, relaxed(scope));
       thread.add(h, h, 1);
       thread.store(head_, h, relaxed(scope));
-      if (has("steal-unfenced")) thread.fence(acq_rel(scope));
+      if (has("steal-unfenced")) thread.fence({Order::sc, scope});
       thread.load(t, tail_, has("steal-relaxed") ? acquire(scope) : relaxed(scope));
-      thread.branch(h, Comparison::less_equal, t, stolen);
+      thread.branch(t, Comparison::greater_equal, h, stolen);
       thread.subtract(h, h, 1);
       thread.store(head_, h, relaxed(scope));
       if (locks) unlock(thread);

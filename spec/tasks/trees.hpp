@@ -55,7 +55,7 @@
 namespace lockstep::trees {
 
 // Slots of the task vector, and the work-items of their numbers.
-struct CoreTag : Numbered<"core", 13> {};
+struct CoreTag : FixedNumbered<"core", 13> {};
 // Epochs on the join stack, or running. There are never more than cores: each above the first has a slot.
 struct EpochSlot : Slots<"epoch", 13> {};
 // Work-items of a work-group: 256 in the text.
