@@ -1,44 +1,14 @@
-#include "spec/tasks/trees.hpp"
-
-#include "checker/explore/adaptor.hpp"
-#include "checker/systems/closed_system.hpp"
 #include "proofs/lemmas/trees.hpp"
-#include "proofs/proof_system.hpp"
-#include "proofs/registry.hpp"
+
+#include "proofs/closed_proof.hpp"
 
 namespace lockstep {
 
 namespace {
 
-using trees::Info;
-
-template <class Protocol>
-using Proved = WithLemmas<Protocol, trees::Lemmas>;
-
-std::unique_ptr<ProofSubject> build(const SystemOptions& options, bool any_size) {
-  using Sizes = Info::Sizes<FullCapacities>;
-  const SystemEntry& entry = find_system(trees::Info::name);
-  const Sizes sizes = closed_sizes<Info>(entry, options);
-  using Terms = FromTrees<Info::Closed<Symbolic<Sizes>>>;
-  using Numbers = Info::Closed<Concrete<Sizes>>;
-  return std::make_unique<CompiledProof<Proved<Terms>>>(
-      [=, &entry](Trees trees) {
-        return Proved<Terms>(
-            Terms(closed_protocol<Info>(Symbolic<Sizes>(sizes), entry, options, PlaceByName{}),
-                  rule_trees(entry.describe, options, sizes, trees), ""));
-      },
-      [=]() -> std::unique_ptr<Model> {
-        Concrete<Sizes> k;
-        k.sizes = sizes;
-        return std::make_unique<CompiledModel<Proved<Numbers>>>(
-            Proved<Numbers>(closed_protocol<Info>(k, entry, options, PlaceByNumber{})), Reductions::none());
-      },
-      sizes, any_size);
-}
-
 ProofEntry entry() {
   return {"trees", "an epoch executes what the Task Vector Machine's mask says, for every program", "",
-          build};
+          closed_proof<trees::Info, trees::Lemmas>};
 }
 
 const RegisteredProof registered(origin<trees::Info>("proofs/systems/trees.cpp"), entry);

@@ -304,12 +304,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
 
   void restore(State&) const {}
   [[nodiscard]] auto proper_end(const State& s) const {
-    const Bool ended = s.stage == Stage::complete;
-    if constexpr (requires { K::truth(ended); }) {
-      return K::truth(ended);
-    } else {
-      return ended;
-    }
+    return TaskVector::decided(s.stage == Stage::complete);
   }
 
   // ---- what lemmas ask, too

@@ -88,6 +88,14 @@ struct Machine : Choice<faults> {
   // ---- what is asked
   // ---------------------------------------------------------------------------------------
 
+  // A bool where the kind's truths are; else what it takes.
+  static auto decided(const Bool& b) {
+    if constexpr (requires { K::truth(b); }) {
+      return K::truth(b);
+    } else {
+      return b;
+    }
+  }
   static auto mask(int i) { return K::template constant<MaskTag>(i); }
   [[nodiscard]] int masks() const { return k.template extent<MaskTag>(); }
   [[nodiscard]] Bool has_mask(const State& s, int i = 0) const {
@@ -357,12 +365,7 @@ struct Protocol : ClosedSystem<K, faults> {
 
   void restore(State&) const {}
   [[nodiscard]] auto proper_end(const State& s) const {
-    const Bool ended = s.phase == Phase::complete;
-    if constexpr (requires { K::truth(ended); }) {
-      return K::truth(ended);
-    } else {
-      return ended;
-    }
+    return TaskVector::decided(s.phase == Phase::complete);
   }
 
  private:
