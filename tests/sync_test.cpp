@@ -220,6 +220,22 @@ TEST_CASE("a work-group that reads its SM's number again after it has moved brea
         "trap");
 }
 
+TEST_CASE("a barrier that is one counter is right when it overflows, and after any launch before") {
+  for (const std::string variant : {"default", "fenced"}) {
+    INFO(variant);
+    for (const Values& values :
+         {Values{{"cus", 1}}, Values{{"cus", 3}}, Values{{"cus", 3}, {"episodes", 2}}, Values{{"waves", 2}},
+          Values{{"launched-before", 1}}, Values{{"launched-before", 2}, {"episodes", 2}}}) {
+      CHECK(safety(built("ccg-barrier", variant, values)) == "holds");
+      CHECK(progress(built("ccg-barrier", variant, values)) == "terminates");
+    }
+    CHECK_FALSE(races(built("ccg-barrier", variant, {{"episodes", 2}})));
+  }
+  CHECK(message_of([] {
+          built("ccg-barrier", "", {{"waiting", 1}});
+        }) == "ccg-barrier waits for a bit, and waiting atomics for a word: no waiting=1");
+}
+
 TEST_CASE(
     "THE's deque needs two fences where stores wait, and its tasks to be published where loads overtake") {
   const auto kept = [](const std::string& model, const std::string& variant,
@@ -272,6 +288,11 @@ TEST_CASE("every fault of every program is found") {
       {"g-cpusrb", "joins-off-by-one", "sc", {}, no_early},
       {"g-cpusrb", "counter-not-reset", "sc", {}, "globalBarr is 0 in the end"},
       {"g-cpusrb", "unfenced", "races", {}, ""},
+      {"ccg-barrier", "expects-one-less", "sc", {}, no_early},
+      {"ccg-barrier", "nobody-turns", "ends", {}, ""},
+      {"ccg-barrier", "joins-relaxed", "races", {}, ""},
+      {"ccg-barrier", "leaves-relaxed", "races", {}, ""},
+      {"ccg-barrier", "bit-alone", "sc", {{"episodes", 2}}, "nobody leaves the barrier of episode 2 early"},
       {"the-deque", "pop-unfenced", "tso", one_task, taken_otherwise},
       {"the-deque", "steal-unfenced", "tso", one_task, taken_otherwise},
       {"the-deque", "push-relaxed", "rmo", one_task, taken_otherwise},
@@ -287,6 +308,9 @@ TEST_CASE("every fault of every program is found") {
     if (c.system == "races") {
       CHECK(races(faulty));
       CHECK_FALSE(races(sound));
+    } else if (c.system == "ends") {
+      CHECK(progress(faulty) != "terminates");
+      CHECK(progress(sound) == "terminates");
     } else if (c.system == "tso" || c.system == "rmo") {
       CHECK(allows(c.system, faulty, c.claim));
       CHECK_FALSE(allows(c.system, sound, c.claim));
@@ -379,6 +403,7 @@ TEST_CASE("the files of litmus/sync are what the catalogue prints") {
       {"sync-tree-barrier-as-printed", "tree-barrier", "as-printed", one_cu},
       {"sync-tree-barrier-one-counter", "tree-barrier", "one-counter", one_cu},
       {"sync-g-srb-truncates", "g-srb", "truncates", {{"grid", 1}}},
+      {"sync-ccg-barrier", "ccg-barrier", "", {{"episodes", 2}}},
       {"sync-the-deque", "the-deque", "", one_task},
       {"sync-the-deque-as-printed", "the-deque", "as-printed", one_task},
   };

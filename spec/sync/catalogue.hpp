@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "spec/sync/ccg_barrier.hpp"
 #include "spec/sync/decentralized_ticket_lock.hpp"
 #include "spec/sync/parameters.hpp"
 #include "spec/sync/semaphores.hpp"
@@ -46,6 +47,9 @@ inline std::span<const SyncProgram> sync_programs() {
       SyncProgram{"g-cpusrb", "a sense-reversing barrier that all work-groups join",
                   "Dalmia, ch. 4, 4.4.2 and Table 4.2 (G-CPUSRB)", sync::cpu_sense_barrier_variants,
                   sync::sense_barrier_faults, sync::grid_parameters, sync::cpu_sense_barrier},
+      SyncProgram{"ccg-barrier", "a barrier that is one counter, which overflows",
+                  "Dalmia, ch. 4, 4.2.1.1 (CCG)", sync::ccg_barrier_variants, sync::ccg_barrier_faults,
+                  sync::grid_parameters, sync::ccg_barrier},
       SyncProgram{"the-deque", "a work-stealing deque, whose worker seldom locks",
                   "Frigo et al. 1998, section 5 (THE)", sync::the_deque_variants, sync::the_deque_faults,
                   sync::the_deque_parameters, sync::the_deque},
