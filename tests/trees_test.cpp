@@ -345,7 +345,7 @@ TEST_CASE("A map has the CPU launch an epoch in which nothing runs") {
 }
 
 TEST_CASE("That TREES executes the machine's masks is proved of more cores than are explored", "[prove]") {
-  const SystemOptions options = trees_built("default", 7);
+  const SystemOptions options = trees_built("default", 6);
   CHECK(prove(*find_proof("trees").build(options, false), {}).proved());
   for (const Variant& variant : trees::variants) {
     INFO(variant.name);

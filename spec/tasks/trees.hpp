@@ -385,6 +385,10 @@ struct Info : SystemInfo<faults, variants> {
   static constexpr std::string_view what =
       "TREES: the Task Vector Machine by kernel launches and epoch numbers (Duke 2014, 5.5)";
   static constexpr int place = 61;  // among the systems, where people read of them
+  // What exists for the invariants only.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view) {
+    return field == "tvm.core(core).due" || (field == "raced" && variant == "padded-atomic");
+  }
   template <class Capacities>
   using Sizes = SizesWithin<Capacities, CoreTag, EpochSlot, WorkGroupTag, tvm::MaskTag>;
   template <class S>

@@ -349,7 +349,7 @@ struct Protocol : ClosedSystem<K, faults> {
         [=, this](State& s) { machine().execute_maps(s, [](Core) { return Bool(true); }); });
     if (fault("completes-early")) {
       r.rule(
-          {.name = "completes early", .unit = "TMS"}, over(),
+          {.name = "completes early", .unit = "TMS", .source = "5.4.2, Phase 1"}, over(),
           [=, this](const State& s) {
             return s.phase == Phase::executes && !machine().executes(s) && k.forall(cores, [&](Core c) {
               return !s.core(c).forked && !s.core(c).joined && s.core(c).holds != Holds::map;
