@@ -14,6 +14,7 @@
 #include "checker/explore/explorer.hpp"
 #include "checker/export/crosscheck.hpp"
 #include "checker/systems/registry.hpp"
+#include "tests/violated.hpp"
 
 using namespace lockstep;
 
@@ -52,13 +53,6 @@ std::unique_ptr<Model> cpcoh(const std::string& variant, const SizesOfRun& sizes
   options.sizes = sizes;
   options.faults = faults;
   return find_system("cpcoh").build_closed(options);
-}
-
-std::string violated(const Model& model) {
-  const ExploreResult result = explore(model, {});
-  if (result.verdict == Verdict::holds) return "";
-  if (result.verdict != Verdict::invariant) return "deadlock";
-  return model.invariants().at(static_cast<std::size_t>(result.violated));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "proofs/prover.hpp"
 #include "proofs/registry.hpp"
 #include "spec/kernel/concrete.hpp"
+#include "tests/violated.hpp"
 
 using namespace lockstep;
 
@@ -36,13 +37,8 @@ SystemOptions trees_built(const std::string& variant, int cores = 4, const std::
   return options;
 }
 
-// The claim that is violated, "" if all hold.
 std::string violated(const std::string& system, const SystemOptions& options) {
-  const auto model = find_system(system).build_closed(options);
-  const ExploreResult result = explore(*model, {});
-  if (result.verdict == Verdict::holds) return "";
-  if (result.verdict != Verdict::invariant) return "deadlock";
-  return model->invariants().at(static_cast<std::size_t>(result.violated));
+  return lockstep::violated(*find_system(system).build_closed(options));
 }
 
 constexpr const char* runs_otherwise = "an epoch runs what the machine's execution mask says";

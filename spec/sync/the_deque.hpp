@@ -103,16 +103,13 @@ class TheDeque {
     thread.store(tail_, t, relaxed(scope));
     if (has("pop-unfenced")) thread.fence({Order::sc, scope});
     thread.load(h, head_, relaxed(scope));
+    thread.branch(t, Comparison::greater_equal, h, alone);
+    thread.add(t, t, 1);
+    thread.store(tail_, t, relaxed(scope));
     if (choice_.has("pop-without-lock")) {
-      thread.branch(t, Comparison::greater_equal, h, alone);
-      thread.add(t, t, 1);
-      thread.store(tail_, t, relaxed(scope));
       thread.branch(t, Comparison::less, h, empty);
       thread.subtract(t, t, 1);
     } else {
-      thread.branch(t, Comparison::greater_equal, h, alone);
-      thread.add(t, t, 1);
-      thread.store(tail_, t, relaxed(scope));
       lock(thread);
       thread.subtract(t, t, 1);
       thread.store(tail_, t, relaxed(scope));

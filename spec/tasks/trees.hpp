@@ -45,6 +45,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
+#include <cstdint>
 #include <string_view>
 
 #include "spec/kernel/choice.hpp"
@@ -237,27 +238,20 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         },
         [=, this](State& s) {
           k.when(s.tvm.phase == tvm::Phase::executes, [&] { machine().end_epoch(s.tvm); });
-          const auto pushes = [&](bool joins, bool forks) {
-            const Range taken{s.old_next,
-                              fault("range-one-short") ? Count(Number(s.next) - Number(1)) : s.next};
-            const Launch again{s.epoch.number, fault("joins-run-forked") ? taken : s.epoch.range};
-            const Launch forked{Epoch(s.epoch.number + Number(1)), taken};
-            if (joins && !fault("forks-below-joins")) k.push_front(s.stack, again);
-            if (forks) k.push_front(s.stack, forked);
-            if (joins && fault("forks-below-joins")) k.push_front(s.stack, again);
-            if (!joins && !forks) move_back(s);
+          const Range taken{s.old_next,
+                            fault("range-one-short") ? Count(Number(s.next) - Number(1)) : s.next};
+          const auto push_joins = [&] {
+            k.when(s.join_scheduled, [&] {
+              k.push_front(s.stack,
+                           Launch{s.epoch.number, fault("joins-run-forked") ? taken : s.epoch.range});
+            });
           };
-          const Bool forks = s.next != Number(s.old_next);
-          k.when(
-              s.join_scheduled,
-              [&] {
-                k.when(
-                    forks, [&] { pushes(true, true); }, [&] { pushes(true, false); });
-              },
-              [&] {
-                k.when(
-                    forks, [&] { pushes(false, true); }, [&] { pushes(false, false); });
-              });
+          if (!fault("forks-below-joins")) push_joins();
+          k.when(has_taken(s), [&] {
+            k.push_front(s.stack, Launch{Epoch(s.epoch.number + Number(1)), taken});
+          });
+          if (fault("forks-below-joins")) push_joins();
+          k.when(!s.join_scheduled && !has_taken(s), [&] { move_back(s); });
           k.when(
               s.map_scheduled, [&] { s.stage = Stage::maps; },
               [&] {
@@ -307,8 +301,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     return TaskVector::decided(s.stage == Stage::complete);
   }
 
-  // ---- what lemmas ask, too
-  // ----------------------------------------------------------------------------------
+  // ---- what lemmas ask, too ----------------------------------------------------------------------------
 
   [[nodiscard]] Number number(Core c) const {
     Number n(0);
@@ -365,6 +358,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     return s.slot(c).entry == Number(map_function - functions) && s.old_next <= number(c) &&
            s.next > number(c);
   }
+  // Slots have been given out in this epoch.
+  static Bool has_taken(const State& s) { return s.next != Number(s.old_next); }
   void move_back(State& s) const {
     if (is("as-in-table")) {
       s.next = s.epoch.range.first;

@@ -24,6 +24,7 @@
 
 #include <array>
 #include <boost/describe.hpp>
+#include <cstdint>
 #include <string_view>
 
 #include "spec/kernel/choice.hpp"
@@ -85,8 +86,7 @@ struct Machine : Choice<faults> {
 
   explicit Machine(const K& kind, std::uint64_t fault_bits = 0) : Choice<faults>{fault_bits, 0}, k(kind) {}
 
-  // ---- what is asked
-  // ---------------------------------------------------------------------------------------
+  // ---- what is asked -------------------------------------------------------------------------------------
 
   // A bool where the kind's truths are; else what it takes.
   static auto decided(const Bool& b) {
@@ -129,8 +129,7 @@ struct Machine : Choice<faults> {
     return all;
   }
 
-  // ---- the steps
-  // -------------------------------------------------------------------------------------------
+  // ---- the steps -----------------------------------------------------------------------------------------
 
   static void put_first_task(State& s, Core c) {
     s.core(c).holds = Holds::task;
@@ -182,36 +181,21 @@ struct Machine : Choice<faults> {
   }
   // Phase 3, but for the maps.
   void end_epoch(State& s) const {
-    const auto pushes = [&](bool joins, bool forks) {
-      k.for_each(Cores{}, [&](Core c) {
-        Entry& entry = s.core(c);
-        if (fault("joins-above-forks")) {
-          if (forks) push(entry, entry.forked);
-          if (joins) push(entry, entry.joined);
-        } else {
-          if (joins) push(entry, entry.joined);
-          if (forks) push(entry, entry.forked);
-        }
-        entry.forked = false;
-        entry.joined = false;
-        entry.ended = false;
-      });
+    const auto pushes = [&](Bool Entry::*mask_of) {
+      k.when(k.exists(Cores{}, [&](Core c) { return s.core(c).*mask_of; }),
+             [&] { k.for_each(Cores{}, [&](Core c) { push(s.core(c), s.core(c).*mask_of); }); });
     };
+    if (fault("joins-above-forks")) pushes(&Entry::forked);
+    pushes(&Entry::joined);
+    if (!fault("joins-above-forks")) pushes(&Entry::forked);
+    k.for_each(Cores{}, [&](Core c) {
+      s.core(c).forked = false;
+      s.core(c).joined = false;
+      s.core(c).ended = false;
+    });
     k.when(
         k.exists(Cores{}, [&](Core c) { return s.core(c).holds == Holds::map; }),
         [&] { s.phase = fault("maps-late") ? Phase::pops : Phase::maps; }, [&] { s.phase = Phase::pops; });
-    const auto forks = [&] { return k.exists(Cores{}, [&](Core c) { return s.core(c).forked; }); };
-    const auto joins = [&] { return k.exists(Cores{}, [&](Core c) { return s.core(c).joined; }); };
-    k.when(
-        joins(),
-        [&] {
-          k.when(
-              forks(), [&] { pushes(true, true); }, [&] { pushes(true, false); });
-        },
-        [&] {
-          k.when(
-              forks(), [&] { pushes(false, true); }, [&] { pushes(false, false); });
-        });
   }
   // Those that `is_found` says of; the machine's are all.
   template <class IsFound>
@@ -222,8 +206,7 @@ struct Machine : Choice<faults> {
     });
   }
 
-  // ---- what is claimed
-  // -------------------------------------------------------------------------------------
+  // ---- what is claimed -----------------------------------------------------------------------------------
 
   // `of(state)` is the machine's part of a state.
   template <class V, class Of>
