@@ -59,7 +59,7 @@ std::vector<Subject> systems_of(const Options& options) {
   std::vector<std::string> names = options.systems;
   if (names.empty()) {
     for (const SystemEntry& entry : systems()) {
-      if (entry.runs_programs) names.emplace_back(entry.name);
+      if (entry.runs_programs && !entry.only_if_named) names.emplace_back(entry.name);
     }
   }
   std::vector<Subject> subjects;

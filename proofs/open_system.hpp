@@ -67,7 +67,8 @@ std::unique_ptr<ProofSubject> build_memory_proof(const SystemEntry& entry, const
     k.sizes.visit([&]<class Tag>(Tag, int& size) { size = explored.template extent<Tag>(); });
     k.set_value_range({0, 1});
     Machine<Numbers> machine{};
-    for (std::size_t t = 0; t < 2; ++t) machine.cu_of.image[t] = static_cast<std::uint8_t>(t);
+    for (std::size_t t = 0; t < 2; ++t)
+      machine.cu_of.image[t] = machine.predecessor_of.image[t] = static_cast<std::uint8_t>(t);
     OpenSystem<Info, Numbers> open(k, machine, faults, variant, watched.explored);
     using Explored = WithLemmas<WithHistory<OpenSystem<Info, Numbers>, History>, Lemmas>;
     return std::make_unique<CompiledModel<Explored>>(

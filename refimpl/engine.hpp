@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -36,6 +37,8 @@ class Engine final : public EventEngine {
     machine_.work_group_of.image = seats_.work_group_of;
     machine_.agent_of.image = seats_.agent_of;
     machine_.is_host.member = seats_.is_host;
+    machine_.predecessor_of.image.resize(threads_count());
+    std::iota(machine_.predecessor_of.image.begin(), machine_.predecessor_of.image.end(), 0U);
     set_sizes();
     k_.bind(state_, binder_);
     describe_rules(static_cast<int>(entry.variants.size()));

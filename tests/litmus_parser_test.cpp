@@ -145,7 +145,7 @@ TEST_CASE("verdicts are checked word by word") {
   CHECK(message_of(head("Race=drf")) == "'drf' needs a value: yes or no");
   CHECK(message_of(head("Race=drf:no, drf:yes")) == "'drf' is listed twice");
   CHECK(hint_of(head("Expect=sc:nevr")) == "did you mean 'never'?");
-  CHECK(message_of(head("Expect=sc")) == "'sc' needs a value: never, sometimes or always");
+  CHECK(message_of(head("Expect=sc")) == "'sc' needs a value: never, sometimes, always or fails");
   CHECK(message_of(head("Expect=sc:never\nExpect=sc:never")) == "'sc' is listed twice");
   CHECK(message_of(head("Expect=sc:")) == "expected a value after ':', found the end of the line");
   CHECK(message_of(head("Tags=quick:yes")) == "a tag has no value");

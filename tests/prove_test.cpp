@@ -773,6 +773,17 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("caches are as coherent behind cores that let accesses through in another order") {
+  for (const std::string variant : {"default", "reads-ordered", "tso", "sc-wb", "sc-simple"}) {
+    INFO(variant);
+    SystemOptions options;
+    options.variant = variant;
+    ProveOptions any;
+    any.any_size = true;
+    CHECK(prove(*find_proof("mttop-rfo").build(options, true), any).proved());
+  }
+}
+
 TEST_CASE(
     "a mutex of fear is proved to have one holder, and not where it is given away or back out of turn") {
   CHECK(prove_system("fear", false).proved());

@@ -58,6 +58,14 @@ bool races(const Program& program) {
   return answer == RaceAnswer::race;
 }
 
+// Whether an assertion of the program fails in some execution that the model allows.
+bool fails_under(const std::string& model, const Program& program) {
+  const std::string text = "HRF t\n" + print_program(program) + "forall (true)";
+  const ModelRun run = judge(parse_litmus(text, "printed.litmus"), AxiomaticModel(model));
+  REQUIRE(run.status == RunStatus::complete);
+  return run.assertion_fails;
+}
+
 // Whether some execution that the model allows ends so.
 bool allows(const std::string& model, const Program& program, const std::string& end) {
   const std::string text = "HRF t\n" + print_program(program) + "exists (" + end + ")";
@@ -74,6 +82,7 @@ const std::string lost = "every increment counts";
 const Values one_task{{"tasks", 1}};
 const std::string taken_otherwise = "~taken0 == 1";  // by nobody, or twice
 const Values one_cu{{"cus", 1}, {"work-groups-per-cu", 2}};
+const Values three_cus{{"cus", 3}};
 
 std::string message_of(const std::function<void()>& act) {
   try {
@@ -233,7 +242,80 @@ TEST_CASE("a barrier that is one counter is right when it overflows, and after a
   }
   CHECK(message_of([] {
           built("ccg-barrier", "", {{"waiting", 1}});
-        }) == "ccg-barrier waits for a bit, and waiting atomics for a word: no waiting=1");
+        }) == "CCG's barrier waits for a bit, and waiting atomics for a word: no waiting=1");
+}
+
+TEST_CASE("the hybrid barrier holds where all choose alike, and waits for ever where each CU chooses") {
+  for (const Values& values : {Values{}, Values{{"work-groups-per-cu", 2}}, Values{{"grid", 3}},
+                               Values{{"work-groups-per-cu", 2}, {"launched-before", 2}},
+                               Values{{"work-groups-per-cu", 2}, {"episodes", 2}}}) {
+    CHECK(safety(built("hybrid-barrier", "", values)) == "holds");
+    CHECK(progress(built("hybrid-barrier", "", values)) == "terminates");
+  }
+  CHECK(progress(built("hybrid-barrier", "by-cu", {{"work-groups-per-cu", 2}})) == "terminates");
+  CHECK(progress(built("hybrid-barrier", "by-cu", {{"grid", 3}})) == "trap");
+}
+
+TEST_CASE("a semaphore without a lock needs one atomic for its check and its update, or to look again") {
+  CHECK(safety(built("sleep-sem", "", {{"readers", 2}, {"writers", 1}})) == "holds");
+  CHECK(safety(built("sleep-sem"), "write-through") == "holds");
+  CHECK(safety(built("sleep-sem", "as-described", {{"readers", 2}, {"writers", 0}, {"size", 1}})) ==
+        too_many);
+  CHECK(safety(built("sleep-sem", "gives-back", {{"readers", 2}, {"writers", 1}})) == "holds");
+  // Neither livelocks, also where SpinSem does; in endless rounds a thread may be kept out.
+  for (const std::string variant : {"default", "gives-back"}) {
+    INFO(variant);
+    for (const Values& values :
+         {Values{{"readers", 2}, {"writers", 2}}, Values{{"leaving", 1}, {"size", 1}},
+          Values{{"leaving", 2}, {"readers", 2}, {"writers", 1}}, Values{{"rounds", 2}}})
+      CHECK(progress(built("sleep-sem", variant, values)) == "terminates");
+    CHECK(progress(built("sleep-sem", variant, {{"rounds", 0}})) == "starvation");
+  }
+}
+
+TEST_CASE("SleepSem as released is for readers alone") {
+  const Values readers{{"readers", 3}, {"writers", 0}};
+  CHECK(safety(built("sleep-sem", "as-released", readers)) == "holds");
+  CHECK(progress(built("sleep-sem", "as-released", readers)) == "terminates");
+  // A writer waits for its own permits, also where nobody else is.
+  CHECK(progress(built("sleep-sem", "as-released", {{"readers", 0}})) == "trap");
+  // It goes in where readers fill the semaphore.
+  CHECK(safety(built("sleep-sem", "as-released", {{"readers", 2}})) == too_many);
+}
+
+TEST_CASE("HeteroSync's fences behind what hands over publish nothing") {
+  const std::string end = "~data == 2";
+  CHECK(races(built("decentralized-ticket-lock", "as-released")));
+  CHECK(safety(built("decentralized-ticket-lock", "as-released"), "mttop") != "holds");
+  CHECK(safety(built("decentralized-ticket-lock", "default"), "mttop") == "holds");
+  for (const std::string model : {"ptx-v6.0", "rmo"}) {
+    INFO(model);
+    CHECK(allows(model, built("decentralized-ticket-lock", "as-released"), end));
+    CHECK_FALSE(allows(model, built("decentralized-ticket-lock", "default"), end));
+  }
+  for (const std::string model : {"ptx-v6.0", "rc11", "opencl"}) {
+    INFO(model);
+    CHECK(fails_under(model, built("flag-barrier", "main-unfenced", three_cus)));
+    CHECK_FALSE(fails_under(model, built("flag-barrier", "default", three_cus)));
+  }
+}
+
+TEST_CASE("a barrier of flags keeps everybody, and waits for ever for work-groups that are not there") {
+  for (const Values& values :
+       {Values{{"cus", 1}}, Values{{"cus", 3}}, Values{{"work-groups-per-cu", 2}}, Values{{"episodes", 2}},
+        Values{{"grid", 3}}, Values{{"waves", 2}}, Values{{"launched-before", 3}}, Values{{"waiting", 1}}}) {
+    CHECK(safety(built("flag-barrier", "", values)) == "holds");
+    CHECK(progress(built("flag-barrier", "", values)) == "terminates");
+  }
+  CHECK(safety(built("flag-barrier"), "write-through") == "holds");
+  CHECK(safety(built("flag-barrier", "siblings-not-met", {{"waves", 2}})) == no_early);
+  CHECK(progress(built("flag-barrier", "rounds-up", {{"work-groups-per-cu", 2}})) == "terminates");
+  CHECK(progress(built("flag-barrier", "rounds-up", {{"grid", 3}})) == "trap");
+}
+
+TEST_CASE("G-SRB as released waits for a leader that has been there to be gone") {
+  CHECK(progress(built("g-srb", "default", one_cu)) == "terminates");
+  CHECK(progress(built("g-srb", "as-released", one_cu)) == "trap");
 }
 
 TEST_CASE(
@@ -279,6 +361,19 @@ TEST_CASE("every fault of every program is found") {
       {"prior-sem", "leaves-without-lock", "sc", {{"readers", 2}}, too_many},
       {"prior-sem", "unlock-unfenced", "quick-release", {}, too_many},
       {"prior-sem", "priority-never-cleared", "sc", {}, "nobody has priority"},
+      {"sleep-sem", "writer-takes-one", "sc", {}, too_many},
+      {"sleep-sem", "enters-unfenced", "races", {}, ""},
+      {"sleep-sem", "leaves-unfenced", "races", {}, ""},
+      {"flag-barrier", "last-not-awaited", "sc", {}, no_early},
+      {"flag-barrier", "joins-unfenced", "races", three_cus, ""},
+      {"flag-barrier", "leaves-unfenced", "races", three_cus, ""},
+      {"flag-barrier",
+       "flag-not-cleared",
+       "sc",
+       {{"episodes", 2}},
+       "nobody leaves the barrier of episode 2 early"},
+      {"hybrid-barrier", "expects-one-less", "sc", {}, no_early},
+      {"hybrid-barrier", "joins-off-by-one", "sc", {{"work-groups-per-cu", 2}}, no_early},
       {"tree-barrier", "joins-off-by-one", "sc", {}, no_early},
       {"tree-barrier", "last-barrier-skipped", "sc", {{"work-groups-per-cu", 2}}, no_early},
       {"tree-barrier", "unfenced", "races", {}, ""},
@@ -404,6 +499,12 @@ TEST_CASE("the files of litmus/sync are what the catalogue prints") {
       {"sync-tree-barrier-one-counter", "tree-barrier", "one-counter", one_cu},
       {"sync-g-srb-truncates", "g-srb", "truncates", {{"grid", 1}}},
       {"sync-ccg-barrier", "ccg-barrier", "", {{"episodes", 2}}},
+      {"sync-sleep-sem", "sleep-sem", "", {}},
+      {"sync-sleep-sem-as-released", "sleep-sem", "as-released", {{"readers", 2}}},
+      {"sync-flag-barrier", "flag-barrier", "", three_cus},
+      {"sync-flag-barrier-main-unfenced", "flag-barrier", "main-unfenced", three_cus},
+      {"sync-decentralized-ticket-lock-as-released", "decentralized-ticket-lock", "as-released", {}},
+      {"sync-hybrid-barrier-by-cu", "hybrid-barrier", "by-cu", {{"grid", 3}}},
       {"sync-the-deque", "the-deque", "", one_task},
       {"sync-the-deque-as-printed", "the-deque", "as-printed", one_task},
   };

@@ -100,10 +100,10 @@ std::string outcome_text(const LitmusTest& test, const Outcome& outcome) {
 }
 
 std::string_view word(Observation observation) {
-  return pick(observation, std::array<std::string_view, 3>{"never", "sometimes", "always"});
+  return pick(observation, std::array<std::string_view, 4>{"never", "sometimes", "always", "fails"});
 }
 std::string_view herd_word(Observation observation) {
-  return pick(observation, std::array<std::string_view, 3>{"Never", "Sometimes", "Always"});
+  return pick(observation, std::array<std::string_view, 4>{"Never", "Sometimes", "Always", "Fails"});
 }
 std::string_view herd_expectation(Quantifier quantifier) {
   return pick(quantifier, std::array<std::string_view, 3>{"Allowed", "Forbidden", "Required"});

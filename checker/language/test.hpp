@@ -39,7 +39,8 @@ struct Formula {
 enum class Quantifier : std::uint8_t { exists, not_exists, forall };
 
 // herd's summary words: how many of the outcomes satisfy the formula, none, some or all.
-enum class Observation : std::uint8_t { never, sometimes, always };
+// `fails` is expected only: of a system on which something that the program claims does not hold.
+enum class Observation : std::uint8_t { never, sometimes, always, fails };
 
 struct ExpectedObservation {
   std::string system;  // "sc", "quick-release", "quick-release/split-fifo"

@@ -151,9 +151,9 @@ void TestReader::add_expected_race() {
 }
 
 void TestReader::add_expectation() {
-  static const Names observations{"never", "sometimes", "always"};
+  static const Names observations{"never", "sometimes", "always", "fails"};
   const std::string observation =
-      source_.one_of(value("never, sometimes or always"), "observation", observations);
+      source_.one_of(value("never, sometimes, always or fails"), "observation", observations);
   const auto index = std::find(observations.begin(), observations.end(), observation) - observations.begin();
   if (!systems_.insert({entry_.text, entry_.place}).second) {
     source_.fail(entry_.place, in_quotes(entry_.text) + " is listed twice");

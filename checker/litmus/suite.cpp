@@ -55,19 +55,23 @@ class Judge {
   void find_failure(const SystemRun& run) {
     if (never_ends(run) && test_.expected_progress.empty())
       report_.findings.push_back({Finding::Kind::failure, run.system, "no run ends", {}});
-    if (!failed(run.status) || is_expected_to_fail()) return;
+    if (!failed(run.status) || is_expected_to_fail(run)) return;
     report_.findings.push_back({Finding::Kind::failure, run.system, failure_text(run), run.failure});
   }
 
-  // Under some scheduler, hence under the one that does anything.
   void find_reduction(const SystemRun& run) {
     if (!run.reductions || run.reductions->difference.empty()) return;
     report_.findings.push_back({Finding::Kind::reduction, run.system, run.reductions->difference, {}});
   }
 
-  [[nodiscard]] bool is_expected_to_fail() const {
+  // Under some scheduler, hence under the one that does anything; or on the system.
+  [[nodiscard]] bool is_expected_to_fail(const SystemRun& run) const {
     return std::any_of(test_.expected_progress.begin(), test_.expected_progress.end(),
-                       [](const ExpectedProgress& one) { return one.verdict == "unsafe"; });
+                       [](const ExpectedProgress& one) { return one.verdict == "unsafe"; }) ||
+           (run.status == RunStatus::assertion &&
+            std::any_of(test_.expected.begin(), test_.expected.end(), [&](const ExpectedObservation& one) {
+              return one.system == run.system && one.observation == Observation::fails;
+            }));
   }
 
   // ---- conformance
@@ -176,7 +180,9 @@ class Judge {
                     fmt::format("{}, expected {}", word(found), word(expected.observation)),
                     {}};
     // An outcome that ought not to be there can be shown.
-    if (!has_violation(run.system) && expected.observation != Observation::sometimes) {
+    const bool excludes =
+        expected.observation == Observation::never || expected.observation == Observation::always;
+    if (!has_violation(run.system) && excludes) {
       const bool unwanted = expected.observation == Observation::never;
       finding.evidence = search(run, [&](const Outcome& outcome) {
         return satisfies(test_.filter, test_, outcome) &&

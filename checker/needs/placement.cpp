@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,23 @@
 #include "spec/program/barriers.hpp"
 
 namespace lockstep {
+
+namespace {
+
+std::vector<int> predecessors(const Program& program) {
+  std::vector<int> ports(program.threads.size());
+  std::iota(ports.begin(), ports.end(), 0);
+  for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    const int self = program.threads[t].slot_of;
+    if (self < 0) continue;
+    const bool first = program.threads[t - 1].slot_of != self;
+    if (!first) ports[t] = static_cast<int>(t) - 1;
+    ports[static_cast<std::size_t>(self)] = static_cast<int>(t);
+  }
+  return ports;
+}
+
+}  // namespace
 
 PlacementTable place(const Program& program) {
   PlacementTable table;
@@ -37,6 +55,7 @@ PlacementTable place(const Program& program) {
     if (fresh) table.agent_of_cu.push_back(agent);
     table.cu_of_thread.push_back(cu->second);
   }
+  table.predecessor = predecessors(program);
   table.cus = std::max(1, static_cast<int>(cu_of_group.size()));
   table.agents = std::max(1, static_cast<int>(agent_number.size()));
   table.agent_of_cu.resize(static_cast<std::size_t>(table.cus), 0);
@@ -122,7 +141,8 @@ std::vector<recorded::RigidFunction> rigid_functions(const PlacementTable& place
   return {{"cu_of", "thread", "cu", placement.cu_of_thread},
           {"work_group_of", "thread", "wg", placement.cu_of_thread},
           {"agent_of", "cu", "agent", placement.agent_of_cu},
-          {"is_host", "thread", "", std::move(host)}};
+          {"is_host", "thread", "", std::move(host)},
+          {"predecessor_of", "thread", "thread", placement.predecessor}};
 }
 
 }  // namespace lockstep

@@ -14,6 +14,7 @@ struct PlacementTable {
   std::vector<int> cu_of_thread;  // 0 for host threads
   std::vector<int> agent_of_cu;
   std::vector<bool> host;
+  std::vector<int> predecessor;  // of each thread's port (machine.hpp)
   int cus = 0;
   int agents = 0;
   int registers = 0;

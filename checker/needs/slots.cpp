@@ -10,10 +10,16 @@ namespace lockstep {
 
 namespace {
 
+std::size_t first_slot(const Program& program, std::size_t thread) {
+  const int from = program.threads[thread].slots_from;
+  return from < 0 ? thread + 1 : static_cast<std::size_t>(from);
+}
+
 int slots_of(const Program& program, std::size_t thread) {
-  std::size_t end = thread + 1;
+  const std::size_t first = first_slot(program, thread);
+  std::size_t end = first;
   while (end < program.threads.size() && program.threads[end].slot_of == static_cast<int>(thread)) ++end;
-  return static_cast<int>(end - thread) - 1;
+  return static_cast<int>(end - first);
 }
 
 void check_instruction(const Program& program, const Thread& thread, const Instruction& i, int slots) {
@@ -42,11 +48,12 @@ void check_slots(const Program& program) {
   for (std::size_t t = 0; t < program.threads.size(); ++t) {
     const Thread& thread = program.threads[t];
     if (thread.slot_of >= 0) {
-      const bool follows = t > 0 && (program.threads[t - 1].slot_of == thread.slot_of ||
-                                     static_cast<int>(t) - 1 == thread.slot_of);
-      if (!follows || !thread.code.empty())
+      const auto self = static_cast<std::size_t>(thread.slot_of);
+      const std::size_t first = self < t ? first_slot(program, self) : t + 1;
+      const bool its_own = first <= t && t < first + static_cast<std::size_t>(slots_of(program, self));
+      if (!its_own || !thread.code.empty())
         throw BadInput(
-            fmt::format("'{}' of '{}' is no slot of the thread in front of it", thread.name, program.name));
+            fmt::format("'{}' of '{}' is not among the slots of its thread", thread.name, program.name));
       continue;
     }
     const int slots = slots_of(program, t);

@@ -68,6 +68,7 @@ recorded::WholeDescription describe_program_system(std::shared_ptr<const Program
                                                    const SystemOptions& options, const SystemEntry& entry) {
   using K = Recorded<typename Info::template Sizes<FullCapacities>>;
   using Sys = System<Info, K>;
+  program = as_issued<Info>(std::move(program), options, entry);
   const PlacementTable placement = place(*program);
   const Sys system(K(sizes_for<Info>(*program, placement, options, entry)), named_machine<K>(), program,
                    fault_mask(entry, options.faults), variant_index(entry, options.variant));

@@ -22,6 +22,7 @@
 #include "checker/systems/wakes.hpp"
 #include "spec/kernel/at_once.hpp"
 #include "spec/program/claims.hpp"
+#include "spec/program/outstanding.hpp"
 #include "spec/program/system.hpp"
 
 namespace lockstep {
@@ -32,6 +33,7 @@ StateFacts facts_of(const Program& program, const MachineState& machine, Owes&& 
   StateFacts facts;
   facts.owed = 0;
   for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    if (program.threads[t].slot_of >= 0) continue;
     const auto i = K::template constant<ThreadTag>(static_cast<int>(t));
     const std::uint32_t bit = std::uint32_t{1} << t;
     if (K::truth(machine.port(i).ended)) {
@@ -87,6 +89,7 @@ Machine<K> placed(const PlacementTable& placement) {
     machine.is_host.member[t] = placement.host[t];
     machine.cu_of.image[t] = static_cast<std::uint8_t>(placement.cu_of_thread[t]);
     machine.work_group_of.image[t] = machine.cu_of.image[t];
+    machine.predecessor_of.image[t] = static_cast<std::uint8_t>(placement.predecessor[t]);
   }
   for (std::size_t c = 0; c < placement.agent_of_cu.size(); ++c) {
     machine.agent_of.image[c] = static_cast<std::uint8_t>(placement.agent_of_cu[c]);
@@ -208,6 +211,25 @@ typename Info::template Sizes<Capacities> sizes_for(const Program& program, cons
   return sizes;
 }
 
+// The program as threads of the system issue it (spec/program/outstanding.hpp), if it is not already.
+template <class Info>
+std::shared_ptr<const Program> as_issued(std::shared_ptr<const Program> program, const SystemOptions& options,
+                                         const SystemEntry& entry) {
+  if constexpr (requires { Info::leaves(0); }) {
+    const int variant = variant_index(entry, options.variant);
+    if (Info::leaves(variant) == Outstanding::none) return program;
+    if (is_issued(*program)) return program;
+    refuse_slots(*program, "threads of " + std::string(entry.name) + " have slots of their own");
+    typename Info::template Sizes<FullCapacities> sizes;
+    Info::default_sizes(sizes, variant);
+    apply_sizes(sizes, options, [](auto) { return false; });
+    return std::make_shared<const Program>(
+        with_outstanding(*program, Info::leaves(variant), Info::most_left(sizes)));
+  } else {
+    return program;
+  }
+}
+
 // Of sizes that small capacities do not hold. A unit of its own makes it (full_models.hpp): it takes as long
 // to compile as the one for small sizes.
 template <class Info, template <class> class Claims>
@@ -223,6 +245,7 @@ std::unique_ptr<ProgramModel> build_program_model(std::shared_ptr<const Program>
       refuse_slots(*program, "releases on " + std::string(entry.name) + "/" + options.variant +
                                  " order their own thread's accesses alone");
   }
+  program = as_issued<Info>(std::move(program), options, entry);
   const PlacementTable placement = place(*program);
   const auto sizes = sizes_for<Info>(*program, placement, options, entry);
   if constexpr (compiles_small_states) {
@@ -243,6 +266,7 @@ SystemEntry program_system_entry() {
   entry.faults = Info::faults;
   entry.variants = Info::variants;
   entry.sizes = describe_sizes<Info>();
+  if constexpr (requires { Info::only_if_named; }) entry.only_if_named = Info::only_if_named;
   entry.claims = has_claims<Claims, Concrete<typename Info::template Sizes<FullCapacities>>>;
   entry.build = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
     return build_program_model<Info, Claims>(std::move(program), options, find_system(Info::name));

@@ -72,7 +72,8 @@ struct SystemEntry {
   std::span<const Fault> faults;
   std::span<const Variant> variants;
   bool runs_programs = true;
-  bool claims = false;  // something is claimed beside the protocol (spec/kernel/at_once.hpp)
+  bool only_if_named = false;  // too large for every test: not among the systems where none is named
+  bool claims = false;         // something is claimed beside the protocol (spec/kernel/at_once.hpp)
   std::vector<SizeDescription> sizes;
   // Exactly one of the two builds, by runs_programs. Both throw BadInput on options that do not fit.
   std::unique_ptr<ProgramModel> (*build)(std::shared_ptr<const Program>, const SystemOptions&) = nullptr;

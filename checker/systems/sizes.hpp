@@ -66,8 +66,9 @@ std::vector<SizeDescription> describe_sizes() {
   Info::default_sizes(defaults, 0);
   defaults.visit([&](auto tag, int& size) {
     using Tag = decltype(tag);
-    described.push_back({std::string(Tag::name), Tag::capacity,
-                         size == Tag::capacity ? "the program" : std::to_string(size)});
+    described.push_back(
+        {std::string(Tag::name), decltype(defaults)::template capacity<Tag>(),
+         size == decltype(defaults)::template capacity<Tag>() ? "the program" : std::to_string(size)});
   });
   return described;
 }

@@ -7,7 +7,9 @@
 // runs is a test of a bit, or of a number, that is constant.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,15 @@ struct NameIn {
     return number == static_cast<int>(name.position);
   }
 };
+
+// The faults of a system with a front: the front's own, then those of what stands behind it.
+template <std::size_t Own, std::size_t Behind>
+constexpr auto faults_with(const std::array<Fault, Own>& own, const std::array<Fault, Behind>& behind) {
+  std::array<Fault, Own + Behind> all{};
+  std::copy(own.begin(), own.end(), all.begin());
+  std::copy(behind.begin(), behind.end(), all.begin() + Own);
+  return all;
+}
 
 // For protocols that have none of the one and the standard of the other.
 inline constexpr std::array<Fault, 0> no_faults{};

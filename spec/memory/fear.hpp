@@ -121,7 +121,7 @@ inline constexpr std::array own_faults{
 };
 constexpr unsigned printed_faults = 1;
 
-inline constexpr auto faults = write_through::faults_behind(own_faults);
+inline constexpr auto faults = faults_with(own_faults, write_through::faults);
 
 // The rings and what cores know of them, as a front of the write-through hierarchy.
 template <class K>

@@ -73,7 +73,7 @@ inline constexpr std::array own_faults{
 };
 constexpr unsigned printed_faults = 4;
 
-inline constexpr auto faults = write_through::faults_behind(own_faults);
+inline constexpr auto faults = faults_with(own_faults, write_through::faults);
 
 // The buffers, as a front of the write-through hierarchy.
 template <class K>

@@ -111,6 +111,19 @@ struct MemorySystem : Choice<faults, variants, first_fault> {
   }
 };
 
+// No front of a memory system: a request of a thread of a GPU reaches its cache, or memory, at once. A front
+// (mttop.hpp) says which may reach it when.
+template <class K>
+struct NoFront : MemorySystem<K> {
+  using MemorySystem<K>::MemorySystem;
+  static constexpr unsigned own_faults = 0;  // those of what stands behind it come after them
+
+  template <class S, class ThreadIx>
+  [[nodiscard]] typename K::Bool admits(const S&, const ThreadIx&) const {
+    return true;
+  }
+};
+
 // `Tags`: the index types that it has beside the machine's.
 template <const auto& faults = no_faults, const auto& variants = only_variant, class... Tags>
 struct MemoryInfo : SystemInfo<faults, variants> {

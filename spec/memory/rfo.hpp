@@ -18,6 +18,7 @@
 //    are. Owners write back, and hold the block until that is acknowledged: probes may come first.
 //  - A reader of what nobody else has gets it exclusive.
 // With one access of a thread at a time this is sequentially consistent: orders and scopes ask for nothing.
+// A front may let threads have more of them (mttop.hpp).
 #pragma once
 
 #include <array>
@@ -82,10 +83,11 @@ inline constexpr std::array faults{
     Fault{"l2-drops-data", "L2 replaces a dirty block as if it were clean"},
 };
 
-template <class K>
-struct Protocol : MemorySystem<K, faults> {
-  using Base = MemorySystem<K, faults>;
-  using Base::Base, Base::k, Base::fault, Base::cu, Base::on_gpu, Base::on_cpu, Base::put, Base::same;
+template <class K, template <class> class Front = NoFront>
+struct Protocol : MemorySystem<K, faults, only_variant, Front<K>::own_faults> {
+  using Base = MemorySystem<K, faults, only_variant, Front<K>::own_faults>;
+  using Base::Base, Base::k, Base::machine, Base::fault_bits, Base::variant, Base::fault, Base::cu,
+      Base::on_gpu, Base::on_cpu, Base::put, Base::same;
   using Base::word_of;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::Data;
@@ -173,6 +175,8 @@ struct Protocol : MemorySystem<K, faults> {
   };
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
+
+  [[nodiscard]] Front<K> front() const { return {k, machine, fault_bits, variant}; }
 
   void initialise(State& s, Block b, Word w, Value v) const { s.home.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
@@ -372,6 +376,7 @@ struct Protocol : MemorySystem<K, faults> {
     static constexpr std::string_view writes_back = "L2 takes a write-back";
     static constexpr std::string_view gives_up = "directory hears that a block is given up";
     [[nodiscard]] Bool here(const State& s, ThreadIx t) const { return system.on_gpu(s, t); }
+    [[nodiscard]] Bool admits(const State& s, ThreadIx t) const { return system.front().admits(s, t); }
     [[nodiscard]] Cu of(ThreadIx t) const { return system.cu(t); }
   };
   struct OfCpus {
@@ -398,6 +403,7 @@ struct Protocol : MemorySystem<K, faults> {
     static constexpr std::string_view writes_back = "L2 takes a CPU's write-back";
     static constexpr std::string_view gives_up = "directory hears that a CPU's block is given up";
     [[nodiscard]] Bool here(const State& s, ThreadIx t) const { return system.on_cpu(s, t); }
+    [[nodiscard]] Bool admits(const State&, ThreadIx) const { return true; }
     [[nodiscard]] Cluster of(ThreadIx) const { return Cluster{}; }
   };
 
@@ -445,20 +451,24 @@ struct Protocol : MemorySystem<K, faults> {
     };
     r.rule(
         {.name = of.load_hits, .unit = of.unit, .source = "4.2.3"}, over(threads),
-        [=](const State& s, ThreadIx t) { return reads_now(s, t) && readable(s, of.of(t), block(s, t)); },
+        [=](const State& s, ThreadIx t) {
+          return reads_now(s, t) && readable(s, of.of(t), block(s, t)) && of.admits(s, t);
+        },
         [=, this](State& s, ThreadIx t) { perform(s, of.of(t), t); });
     r.rule(
         {.name = of.load_misses, .unit = of.unit, .source = "4.2.3"}, over(threads),
-        [=](const State& s, ThreadIx t) { return reads_now(s, t) && absent(s, t); },
+        [=](const State& s, ThreadIx t) { return reads_now(s, t) && absent(s, t) && of.admits(s, t); },
         [=, this](State& s, ThreadIx t) { ask(s, of.of(t), t, Request::GetS); });
     r.rule(
         {.name = of.write_hits, .unit = of.unit, .source = "4.2.3"}, over(threads),
-        [=](const State& s, ThreadIx t) { return writes_now(s, t) && writable(s, of.of(t), block(s, t)); },
+        [=](const State& s, ThreadIx t) {
+          return writes_now(s, t) && writable(s, of.of(t), block(s, t)) && of.admits(s, t);
+        },
         [=, this](State& s, ThreadIx t) { perform(s, of.of(t), t); });
     // "these systems will perform a read to gain ownership of a cache block before performing a write"
     r.rule(
         {.name = of.write_misses, .unit = of.unit, .source = "4.2.3"}, over(threads),
-        [=](const State& s, ThreadIx t) { return writes_now(s, t) && absent(s, t); },
+        [=](const State& s, ThreadIx t) { return writes_now(s, t) && absent(s, t) && of.admits(s, t); },
         [=, this](State& s, ThreadIx t) { ask(s, of.of(t), t, Request::GetM); });
     r.rule(
         {.name = of.upgrades, .unit = of.unit, .source = "4.2.3"}, over(threads),
@@ -466,12 +476,14 @@ struct Protocol : MemorySystem<K, faults> {
           const auto c = of.of(t);
           const auto& copy = line(s, c, block(s, t));
           return writes_now(s, t) && (copy.state == CopyState::S || copy.state == CopyState::O) &&
-                 miss(s, c, block(s, t)).asked == Request::none;
+                 miss(s, c, block(s, t)).asked == Request::none && of.admits(s, t);
         },
         [=, this](State& s, ThreadIx t) { ask(s, of.of(t), t, Request::Upgrade); });
     r.rule(
         {.name = of.fence, .unit = of.unit, .source = "ours"}, over(threads),
-        [of](const State& s, ThreadIx t) { return of.here(s, t) && asks(s, t, Operation::fence); },
+        [of](const State& s, ThreadIx t) {
+          return of.here(s, t) && asks(s, t, Operation::fence) && of.admits(s, t);
+        },
         [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
     // What the thread asked for is there; a writer also has to hear from those who had copies.
     const auto gets = [=, this](const State& s, ThreadIx t) {

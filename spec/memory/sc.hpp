@@ -13,10 +13,10 @@
 
 namespace lockstep::sc {
 
-template <class K>
+template <class K, template <class> class Front = NoFront>
 struct Protocol : MemorySystem<K> {
   using Base = MemorySystem<K>;
-  using Base::Base, Base::k;
+  using Base::Base, Base::k, Base::machine, Base::fault_bits, Base::variant;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::ThreadIx;
 
@@ -32,9 +32,13 @@ struct Protocol : MemorySystem<K> {
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b, w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
 
+  [[nodiscard]] Front<K> front() const { return {k, machine, fault_bits, variant}; }
+
   void rules(Rules& r) const {
-    const auto asked_to = [](Operation operation) {
-      return [operation](const State& s, ThreadIx i) { return waits_for(s, i, operation); };
+    const auto asked_to = [this](Operation operation) {
+      return [this, operation](const State& s, ThreadIx i) {
+        return waits_for(s, i, operation) && front().admits(s, i);
+      };
     };
     r.rule({.name = "loads", .unit = "memory"}, over(threads), asked_to(Operation::load),
            [](State& s, ThreadIx i) { complete<K>(s.port(i), word(s, i)); });

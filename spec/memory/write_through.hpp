@@ -76,15 +76,6 @@ inline constexpr std::array faults{
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
 };
 
-// The faults of a system with a front: the front's own, then those of the hierarchy behind it.
-template <std::size_t Own>
-constexpr auto faults_behind(const std::array<Fault, Own>& own) {
-  std::array<Fault, Own + faults.size()> all{};
-  std::copy(own.begin(), own.end(), all.begin());
-  std::copy(faults.begin(), faults.end(), all.begin() + Own);
-  return all;
-}
-
 // Of fronts whose writes are no more than they say, and which hold nothing back that memory lacks.
 template <class K>
 struct PlainWrites {
@@ -108,9 +99,8 @@ struct PlainWrites {
 
 // No front: every request reaches L1, and a write puts there what it carries.
 template <class K>
-struct Direct : MemorySystem<K>, PlainWrites<K> {
-  using MemorySystem<K>::MemorySystem;
-  using Bool = typename K::Bool;
+struct Direct : NoFront<K>, PlainWrites<K> {
+  using NoFront<K>::NoFront;
   struct State {
     BOOST_DESCRIBE_CLASS(State, (), (), (), ())
   };
@@ -118,15 +108,9 @@ struct Direct : MemorySystem<K>, PlainWrites<K> {
   struct Payload {
     BOOST_DESCRIBE_CLASS(Payload, (), (), (), ())
   };
-  static constexpr unsigned own_faults = 0;  // those of the hierarchy come after them
   // It performs atomics at agent scope itself, whichever its `takes` admits; else L2 does.
   static constexpr bool performs_atomics = false;
 
-  // Whether a thread's request may reach L1 now.
-  template <class S, class ThreadIx>
-  [[nodiscard]] Bool admits(const S&, const ThreadIx&) const {
-    return true;
-  }
   template <class Rules, class Hierarchy>
   void rules(Rules&, const Hierarchy&) const {}
   template <class Invariants>

@@ -42,7 +42,7 @@ inline Program lowered_for_systems(Program program, lowering::Origins* origins =
   const std::vector<Location> locations = program.locations;
   return lowering::rewritten(
       std::move(program),
-      [&](const Thread&, const Instruction& old, std::vector<Instruction>& code) {
+      [&](const lowering::Place&, const Instruction& old, std::vector<Instruction>& code) {
         Instruction access = old;
         access.status = -1;
         if (!old.index.is_register) {

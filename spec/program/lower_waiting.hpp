@@ -41,36 +41,34 @@ inline std::int16_t fresh_register(Thread& thread) {
 // The same program, claims included. Registers keep their numbers; new ones come after them.
 inline Program without_waiting_atomics(Program program) {
   std::map<const Thread*, std::int16_t> fresh;  // of each thread that needs one
-  return lowering::rewritten(std::move(program),
-                             [&](Thread& thread, const Instruction& old, std::vector<Instruction>& code) {
-                               code.push_back(old);
-                               if (!old.waits) return;
-                               // What it reads goes where nobody looks until it is what was expected.
-                               const bool own = old.destination >= 0 && !lowering::uses(old, old.destination);
-                               if (!own && !fresh.contains(&thread))
-                                 fresh[&thread] = lowering::fresh_register(thread);
-                               Instruction& atomic = code.back();
-                               atomic.waits = false;
-                               atomic.destination = own ? old.destination : fresh[&thread];
-                               if (old.opcode == Opcode::load) atomic.a = {};
-                               if (old.opcode == Opcode::rmw && old.rmw != RmwFunction::compare_swap)
-                                 atomic.b = {};
-                               Instruction again;
-                               again.opcode = Opcode::branch;
-                               again.comparison = Comparison::not_equal;
-                               again.a = {true, atomic.destination};
-                               again.b = expected_value(old);
-                               again.target = lowering::written_place(code.size() - 1);
-                               again.place = old.place;
-                               code.push_back(again);
-                               if (own || old.destination < 0) return;
-                               Instruction hand_over;
-                               hand_over.opcode = Opcode::move;
-                               hand_over.destination = old.destination;
-                               hand_over.a = {true, fresh[&thread]};
-                               hand_over.place = old.place;
-                               code.push_back(hand_over);
-                             });
+  return lowering::rewritten(std::move(program), [&](const lowering::Place& at, const Instruction& old,
+                                                     std::vector<Instruction>& code) {
+    code.push_back(old);
+    if (!old.waits) return;
+    // What it reads goes where nobody looks until it is what was expected.
+    const bool own = old.destination >= 0 && !lowering::uses(old, old.destination);
+    if (!own && !fresh.contains(&at.self)) fresh[&at.self] = lowering::fresh_register(at.self);
+    Instruction& atomic = code.back();
+    atomic.waits = false;
+    atomic.destination = own ? old.destination : fresh[&at.self];
+    if (old.opcode == Opcode::load) atomic.a = {};
+    if (old.opcode == Opcode::rmw && old.rmw != RmwFunction::compare_swap) atomic.b = {};
+    Instruction again;
+    again.opcode = Opcode::branch;
+    again.comparison = Comparison::not_equal;
+    again.a = {true, atomic.destination};
+    again.b = expected_value(old);
+    again.target = lowering::written_place(code.size() - 1);
+    again.place = old.place;
+    code.push_back(again);
+    if (own || old.destination < 0) return;
+    Instruction hand_over;
+    hand_over.opcode = Opcode::move;
+    hand_over.destination = old.destination;
+    hand_over.a = {true, fresh[&at.self]};
+    hand_over.place = old.place;
+    code.push_back(hand_over);
+  });
 }
 
 }  // namespace lockstep

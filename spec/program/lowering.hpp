@@ -17,18 +17,26 @@ constexpr int written_place(std::size_t place) {
 // Of each instruction of each thread, the place of the one that it has come from.
 using Origins = std::vector<std::vector<int>>;
 
-// The same program, claims included, after `write(thread, instruction, code)` has appended to `code` what
+// Of an instruction.
+struct Place {
+  Thread& self;
+  std::size_t thread;
+  std::size_t pc;
+};
+
+// The same program, claims included, after `write(place, instruction, code)` has appended to `code` what
 // takes the place of each instruction of each thread.
 template <class Write>
 Program rewritten(Program program, Write&& write, Origins* origins = nullptr) {
   std::vector<std::vector<int>> now;  // by thread: the new place of each old one, the end included
-  for (Thread& thread : program.threads) {
+  for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    Thread& thread = program.threads[t];
     std::vector<Instruction> code;
     std::vector<int>& places = now.emplace_back();
     if (origins != nullptr) origins->emplace_back();
     for (const Instruction& old : std::exchange(thread.code, {})) {
       places.push_back(static_cast<int>(code.size()));
-      write(thread, old, code);
+      write(Place{thread, t, places.size() - 1}, old, code);
       if (origins != nullptr) origins->back().resize(code.size(), static_cast<int>(places.size()) - 1);
     }
     places.push_back(static_cast<int>(code.size()));

@@ -59,6 +59,9 @@ struct Machine {
   typename K::template Map<ThreadTag, WorkGroupTag> work_group_of;
   typename K::template Map<CuTag, AgentTag> agent_of;
   typename K::template Set<ThreadTag> is_host;
+  // The port of the same thread whose accesses come before those of this one, in program order (program.hpp,
+  // Thread::slot_of); itself where there is none. A thread's own port comes after its slots.
+  typename K::template Map<ThreadTag, ThreadTag> predecessor_of;
 };
 
 // For kinds in which nobody in particular sits anywhere: rigid functions that have a name and nothing else.
@@ -69,6 +72,7 @@ Machine<K> named_machine() {
   machine.work_group_of.name = "work_group_of";
   machine.agent_of.name = "agent_of";
   machine.is_host.name = "is_host";
+  machine.predecessor_of.name = "predecessor_of";
   return machine;
 }
 

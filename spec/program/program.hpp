@@ -155,8 +155,10 @@ struct Thread {
   std::vector<std::int32_t> initial_values;  // one for each register, 0 where none was given
   std::vector<Instruction> code;
   // Of a slot, the number of its thread: a port without code, placed like the thread, for one more access
-  // under way. Slots follow their thread, slot 1 first, and it awaits all of them before it ends.
+  // under way. A thread awaits all of its slots before it ends.
   int slot_of = -1;
+  // Where the thread's slots begin, slot 1 first; -1: right behind it.
+  int slots_from = -1;
 };
 
 inline constexpr int registers_of_slot = 2;  // that keep an instruction's operands

@@ -168,7 +168,7 @@ struct Threads {
     const auto next = [this, i, t, pc](State& s) { go(s, i, t, pc + 1); };
 
     if (at.slot > 0) {
-      const int slot = t + at.slot;
+      const int slot = first_slot(t) + at.slot - 1;
       r.rule(
           named("issues", true), over(),
           [this, here, slot](const State& s) { return here(s) && is_free(s, slot); },
@@ -221,7 +221,7 @@ struct Threads {
             [this, here, t, &at](const State& s) {
               Bool free = here(s);
               for_each_slot(t, [&](int slot) {
-                if (awaits(at, slot - t)) free = free && is_free(s, slot);
+                if (awaits(at, slot - first_slot(t) + 1)) free = free && is_free(s, slot);
               });
               return free;
             },
@@ -331,7 +331,7 @@ struct Threads {
         });
   }
   [[nodiscard]] bool executes(int slot, const Instruction& at) const {
-    return at.slot > 0 && executor(slot) + at.slot == slot;
+    return at.slot > 0 && first_slot(executor(slot)) + at.slot - 1 == slot;
   }
   static bool awaits(const Instruction& at, int slot) {
     return ((static_cast<std::uint32_t>(at.a.value) >> (slot - 1)) & 1U) != 0;
@@ -340,9 +340,12 @@ struct Threads {
     const auto& port = s.port(thread_index(slot));
     return !port.pending && !port.done;
   }
+  [[nodiscard]] int first_slot(int t) const {
+    return thread(t).slots_from < 0 ? t + 1 : thread(t).slots_from;
+  }
   template <class F>
   void for_each_slot(int t, F&& f) const {
-    for (int slot = t + 1; slot < count() && thread(slot).slot_of == t; ++slot) f(slot);
+    for (int slot = first_slot(t); slot < count() && thread(slot).slot_of == t; ++slot) f(slot);
   }
   // The slot remembers where the instruction stands, and what its operands were: its request follows from
   // these.

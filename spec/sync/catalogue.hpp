@@ -10,6 +10,8 @@
 
 #include "spec/sync/ccg_barrier.hpp"
 #include "spec/sync/decentralized_ticket_lock.hpp"
+#include "spec/sync/flag_barrier.hpp"
+#include "spec/sync/hybrid_barrier.hpp"
 #include "spec/sync/parameters.hpp"
 #include "spec/sync/semaphores.hpp"
 #include "spec/sync/sense_barrier.hpp"
@@ -38,6 +40,9 @@ inline std::span<const SyncProgram> sync_programs() {
       SyncProgram{"prior-sem", "the same, with priority for those that leave",
                   "Dalmia, ch. 4, Fig. 4.8 (PriorSem)", sync::prior_semaphore_variants,
                   sync::prior_semaphore_faults, sync::semaphore_parameters, sync::prior_semaphore},
+      SyncProgram{"sleep-sem", "the same without a lock", "Dalmia, ch. 4, 4.2.1.2 (SleepSem)",
+                  sync::sleep_semaphore_variants, sync::sleep_semaphore_faults, sync::semaphore_parameters,
+                  sync::sleep_semaphore},
       SyncProgram{"tree-barrier", "a two-level barrier of counters", "Dalmia, ch. 4, Fig. 4.2 (atomTreeBarr)",
                   sync::tree_barrier_variants, sync::tree_barrier_faults, sync::grid_parameters,
                   sync::tree_barrier},
@@ -47,9 +52,15 @@ inline std::span<const SyncProgram> sync_programs() {
       SyncProgram{"g-cpusrb", "a sense-reversing barrier that all work-groups join",
                   "Dalmia, ch. 4, 4.4.2 and Table 4.2 (G-CPUSRB)", sync::cpu_sense_barrier_variants,
                   sync::sense_barrier_faults, sync::grid_parameters, sync::cpu_sense_barrier},
+      SyncProgram{"flag-barrier", "a two-level barrier of flags, two for each work-group",
+                  "Dutu et al. 2020, Table 2 (LFTreeBarr)", sync::flag_barrier_variants,
+                  sync::flag_barrier_faults, sync::grid_parameters, sync::flag_barrier},
       SyncProgram{"ccg-barrier", "a barrier that is one counter, which overflows",
                   "Dalmia, ch. 4, 4.2.1.1 (CCG)", sync::ccg_barrier_variants, sync::ccg_barrier_faults,
                   sync::grid_parameters, sync::ccg_barrier},
+      SyncProgram{"hybrid-barrier", "one level where a CU has few work-groups, else two",
+                  "Dalmia, ch. 4, 4.3.1.1 (Hybrid)", sync::hybrid_barrier_variants,
+                  sync::hybrid_barrier_faults, sync::hybrid_barrier_parameters, sync::hybrid_barrier},
       SyncProgram{"the-deque", "a work-stealing deque, whose worker seldom locks",
                   "Frigo et al. 1998, section 5 (THE)", sync::the_deque_variants, sync::the_deque_faults,
                   sync::the_deque_parameters, sync::the_deque},

@@ -32,19 +32,19 @@ inline constexpr std::array ccg_barrier_faults{
 
 class CcgBarrier {
  public:
-  explicit CcgBarrier(const SyncChoice& choice) : choice_(choice), program_(choice.name()) {
+  CcgBarrier(const SyncChoice& choice, Assembler& program)
+      : choice_(choice), arrived_(program.word("arrived")) {
     if (choice["waiting"] == 1) {
       throw std::invalid_argument(
-          "ccg-barrier waits for a bit, and waiting atomics for a word: no waiting=1");
+          "CCG's barrier waits for a bit, and waiting atomics for a word: no waiting=1");
     }
-    arrived_ = program_.word("arrived");
-    const Grid grid(choice, program_, *this);
-    const int met = choice["episodes"] + (choice["launched-before"] > 0 ? 1 : 0);
-    program_.finally(arrived_, met % 2 == 1 ? bit : 0);
   }
-  Program take() { return program_.take(); }
+  void claim_at_end(Assembler& program) const {
+    const int met = choice_["episodes"] + (choice_["launched-before"] > 0 ? 1 : 0);
+    program.finally(arrived_, met % 2 == 1 ? bit : 0);
+  }
 
-  void prepare(CodeOf& thread) {
+  void prepare(CodeOf& thread, const Launch&, int) {
     old_ = thread.reg("old");
     now_ = thread.reg("now");
   }
@@ -84,14 +84,14 @@ class CcgBarrier {
   }
 
   const SyncChoice& choice_;
-  Assembler program_;
   Word arrived_;
   Register old_;
   Register now_;
 };
 
 inline Program ccg_barrier(const SyncChoice& choice) {
-  return CcgBarrier(choice).take();
+  Assembler program(choice.name());
+  return across_grid(choice, program, CcgBarrier(choice, program));
 }
 
 }  // namespace lockstep::sync

@@ -11,6 +11,8 @@
 //  - The text has the holder lock its own entry "to begin its critical section"; the code does so at the
 //    beginning of its end (l. 24), which nobody can tell: nobody else looks at the entry in between.
 //  - No order is printed. "lock acquire" and "lock release" stand beside the load and the last exchange.
+//    HeteroSync's code (cudaLocksMutexSleep.cu) has a fence behind the load, and one behind the exchanges:
+//    variant `as-released`.
 //  - With waves=2 a second wave comes along as printed: it does nothing inside the critical section. Unlock
 //    begins with a work-group barrier, for the lock is held for both.
 #pragma once
@@ -24,7 +26,8 @@ namespace lockstep::sync {
 
 inline constexpr std::array decentralized_variants{
     Variant{"default", "Fig. 10 (b): a waiting atomic, and no barrier in the loop"},
-    Variant{"wait-instruction", "Fig. 10 (a), as printed: __syncthreads() in a loop that a wave may skip"}};
+    Variant{"wait-instruction", "Fig. 10 (a), as printed: __syncthreads() in a loop that a wave may skip"},
+    Variant{"as-released", "HeteroSync's code: relaxed accesses, and the fence behind the exchanges"}};
 inline constexpr std::array decentralized_faults{
     Fault{"entry-not-reset", "the holder leaves its own entry unlocked (l. 24 is missing)"},
     Fault{"handed-over-relaxed", "the next entry is unlocked without a release"},
@@ -63,6 +66,7 @@ class DecentralizedTicketLock {
   static constexpr Scope wg = Scope::wg;
 
   [[nodiscard]] bool two_waves() const { return choice_["waves"] == 2; }
+  [[nodiscard]] bool released() const { return choice_.is("as-released"); }
   [[nodiscard]] Word entry(int i) const { return queue_[static_cast<std::size_t>(i % groups_)]; }
   [[nodiscard]] Word acquired(int g) const { return acquired_[static_cast<std::size_t>(g)]; }
 
@@ -107,7 +111,10 @@ class DecentralizedTicketLock {
       if (two_waves() && choice_.is("wait-instruction")) {
         lock_with_wait_instruction(thread, ticket, r, g);
       } else {
-        by_ticket(thread, ticket, [&](int i) { thread.wait_load(r, entry(i), 1, acquire(agent)); });
+        by_ticket(thread, ticket, [&](int i) {
+          thread.wait_load(r, entry(i), 1, released() ? relaxed(agent) : acquire(agent));
+        });
+        if (released()) thread.fence(acq_rel(agent));
         if (two_waves()) thread.update(RmwFunction::exchange, acquired(g), 1, release(wg));  // (b) l. 15
       }
       critical_.execute(thread, r);
@@ -123,9 +130,11 @@ class DecentralizedTicketLock {
       if (!choice_.has("entry-not-reset")) {
         thread.update(RmwFunction::exchange, entry(i), -1, relaxed(agent));  // l. 24
       }
-      const Access order = choice_.has("handed-over-relaxed") ? relaxed(agent) : release(agent);
-      thread.update(RmwFunction::exchange, entry(i + 1), 1, order);  // l. 25
+      const bool orders = !released() && !choice_.has("handed-over-relaxed");
+      thread.update(RmwFunction::exchange, entry(i + 1), 1,
+                    orders ? release(agent) : relaxed(agent));  // l. 25
     });
+    if (released()) thread.fence(acq_rel(agent));
   }
 
   void lock_with_wait_instruction(CodeOf& thread, Register ticket, Register r, int g) const {

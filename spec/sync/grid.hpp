@@ -81,7 +81,8 @@ class Message {
 // What two-level barriers have in common. `Barrier` says what the two kinds of wave do in one episode:
 //   void lead(CodeOf&, const Launch&, int group, int episode)   the leader's wave
 //   void follow(CodeOf&, const Launch&, int group, int episode) the other wave
-//   void prepare(CodeOf&)                                       its registers; `scratch()` is one of them
+//   void prepare(CodeOf&, const Launch&, int group)             its registers; `scratch()` is one of them
+//   int reader(const Launch&) const                             if it is not the first work-group
 template <class Barrier>
 class Grid {
  public:
@@ -109,10 +110,19 @@ class Grid {
     }
   }
 
+  // Who reads what the last work-group has written; the first where the barrier does not say.
+  [[nodiscard]] int reader(const Launch& launch) const {
+    if constexpr (requires { barrier_.reader(launch); }) {
+      return barrier_.reader(launch);
+    } else {
+      return 0;
+    }
+  }
+
   void wave(const Launch& launch, int group, bool leads, const std::vector<Claim>& meetings) {
     CodeOf thread = program_.thread({.wg = launch.first_wg + group, .kernel = launch.kernel});
-    if (leads) barrier_.prepare(thread);
-    const bool reads = leads && launch.is_last && group == 0;
+    if (leads) barrier_.prepare(thread, launch, group);
+    const bool reads = leads && launch.is_last && group == reader(launch);
     const bool last_wave = leads == (choice_["waves"] == 1);
     const bool writes = last_wave && launch.is_last && group + 1 == launch.groups && group > 0;
     if (reads) message_.before_all(thread, launch.groups > 1, barrier_.scratch());
@@ -131,6 +141,15 @@ class Grid {
   Barrier& barrier_;
   Message message_;
 };
+
+// The program of a barrier, which claims what its own words are in the end:
+//   void claim_at_end(Assembler&) const
+template <class Barrier>
+Program across_grid(const SyncChoice& choice, Assembler& program, Barrier barrier) {
+  const Grid grid(choice, program, barrier);
+  barrier.claim_at_end(program);
+  return program.take();
+}
 
 // The CU whose words a work-group uses: its own, or after `migrates` another from the second half on.
 inline int words_of(const SyncChoice& choice, const Launch& launch, int group, bool later) {

@@ -1,6 +1,6 @@
 // Reader-writer semaphores: a reader takes one permit, a writer all of them. SpinSem guards the number of
 // permits with a lock that everybody contends for; PriorSem adds a flag with which those that leave hold back
-// those that enter.
+// those that enter; SleepSem has no lock.
 //
 // Source: Dalmia, thesis, ch. 4: SpinSem is Fig. 4.4, PriorSem Fig. 4.8. Its `post` enters and its `wait`
 // leaves; atomics are relaxed at agent scope, __threadfence() is a fence at agent scope, and the number of
@@ -17,6 +17,16 @@
 //  - The flag of PriorSem is one bit for all who leave, and each sets it once: whoever gets out first clears
 //    it for the others as well (4.8 (b) l. 12-14, 18). Repaired: it is set again after every failure. The
 //    code published with HeteroSync counts those who leave instead (variant `counted`).
+//
+// SleepSem, of which 4.2.1.2 prints no code, has no lock: "each thread attempting to join the semaphore must
+// a) check if there is space in the semaphore and, once there is space b) update the semaphore", two
+// accesses. The thesis leaves it out for livelock.
+//  - as-released is the code of HeteroSync (cudaLocksSemaphoreSleep.cu), which does neither: it counts those
+//    who have come, and whoever finds too many draws a ticket and waits until as many have left. Its fences
+//    behind entry are of the block.
+//  - as-described: a) and b) and nothing else. More get in than there are permits.
+//  - gives-back: whoever finds at b) that somebody came between a) and b) undoes b) and begins anew.
+//  - default: b) is a compare-and-swap that expects what a) has read.
 //
 // Threads that begin inside (`leaving`) are readers that have their permits and only leave.
 #pragma once
@@ -44,6 +54,12 @@ inline constexpr std::array prior_semaphore_variants{
     Variant{"as-printed-18", "Fig. 4.8, its missing brace behind l. 18: and clears the flag"},
     Variant{"as-printed-20", "Fig. 4.8, its missing brace at the end: and may set it again"},
 };
+inline constexpr std::array sleep_semaphore_variants{
+    Variant{"default", "permits are taken by a compare-and-swap that expects what was checked"},
+    Variant{"gives-back", "takes permits, and gives them back if there were too few after all"},
+    Variant{"as-described", "4.2.1.2: checks, then updates, in two steps"},
+    Variant{"as-released", "HeteroSync's code: counts who has come, and hands out tickets"},
+};
 inline constexpr std::array semaphore_faults{
     Fault{"writer-takes-one", "a writer takes and gives back one permit"},
     Fault{"leaves-without-lock", "the number of permits is updated without the lock on the way out"},
@@ -55,6 +71,11 @@ inline constexpr std::array prior_semaphore_faults{
     semaphore_faults[2],
     Fault{"priority-never-cleared", "the flag stays up (l. 18 is missing)"},
 };
+inline constexpr std::array sleep_semaphore_faults{
+    semaphore_faults[0],
+    Fault{"enters-unfenced", "no fence behind taking permits"},
+    Fault{"leaves-unfenced", "no fence in front of giving them back"},
+};
 inline constexpr std::array semaphore_parameters{
     SyncParameter{"readers", "work-groups that enter to read", 0, 6, 1},
     SyncParameter{"writers", "work-groups that enter to write", 0, 6, 1},
@@ -63,58 +84,39 @@ inline constexpr std::array semaphore_parameters{
     SyncParameter{"leaving", "readers that begin inside and only leave", 0, 6, 0},
 };
 
-class Semaphore {
+// What threads do with a semaphore, however it is entered and left.
+class ReadersAndWriters {
  public:
-  Semaphore(const SyncChoice& choice, bool has_priority)
-      : choice_(choice),
-        has_priority_(has_priority),
-        readers_(choice["readers"]),
-        writers_(choice["writers"]),
-        size_(choice["size"]),
-        rounds_(choice["rounds"]),
-        program_(choice.name()),
-        lock_(program_.word("lock")),
-        permits_(program_.word("permits", size_ - choice["leaving"])),
-        inside_(program_.section("no more are inside than there are permits", size_)) {
-    check();
-    if (has_priority_) priority_ = program_.word("priority");
+  virtual ~ReadersAndWriters() = default;
+  ReadersAndWriters(const ReadersAndWriters&) = delete;
+  ReadersAndWriters& operator=(const ReadersAndWriters&) = delete;
+
+  Program take() {
     x_ = program_.word("x");
     y_ = program_.word_beside(x_, "y");
     for (int t = 0; t < choice_["leaving"]; ++t) leaving();
     for (int t = 0; t < readers_; ++t) entering(false);
     for (int t = 0; t < writers_; ++t) entering(true);
-    if (rounds_ == 0) return;
-    program_.finally("all permits are back", permits_, size_);
-    program_.finally("the lock is free", lock_, 0);
-    if (has_priority_) program_.finally("nobody has priority", priority_, 0);
-    program_.finally("every write counts", x_, writers_ * rounds_);
+    if (rounds_ > 0) {
+      program_.finally("all permits are back", permits_, counts_up_ ? 0 : size_);
+      claim_at_end();
+      program_.finally("every write counts", x_, writers_ * rounds_);
+    }
+    return program_.take();
   }
-  Program take() { return program_.take(); }
 
- private:
+ protected:
   static constexpr Access atomically = relaxed(Scope::agent);
   static constexpr Access fully = acq_rel(Scope::agent);
 
-  [[nodiscard]] bool permits_repaired() const {
-    return choice_.is("default") || choice_.is("counted") || choice_.is("flag") ||
-           choice_.is("unlock-in-loop");
-  }
-  [[nodiscard]] bool unlocks_in_loop_of_entry() const {
-    return choice_.is("as-printed-unlock-in-loop") || (choice_.is("unlock-in-loop") && !has_priority_);
-  }
-  [[nodiscard]] bool unlocks_in_loop_of_exit() const {
-    return unlocks_in_loop_of_entry() || choice_.is("unlock-in-loop") || choice_.is("as-printed-17") ||
-           choice_.is("as-printed-18") || choice_.is("as-printed-20");
-  }
-  [[nodiscard]] bool clears_in_loop() const {
-    return choice_.is("unlock-in-loop") || choice_.is("as-printed-18") || choice_.is("as-printed-20");
-  }
-  [[nodiscard]] bool sets_again() const {
-    return choice_.is("default") || choice_.is("unlock-in-loop") || choice_.is("as-printed-20");
-  }
-  [[nodiscard]] bool counts_leavers() const { return choice_.is("counted"); }
-
-  void check() const {
+  explicit ReadersAndWriters(const SyncChoice& choice)
+      : choice_(choice),
+        readers_(choice["readers"]),
+        writers_(choice["writers"]),
+        size_(choice["size"]),
+        rounds_(choice["rounds"]),
+        program_(choice.name()),
+        inside_(program_.section("no more are inside than there are permits", size_)) {
     const std::string leaving = "leaving=" + std::to_string(choice_["leaving"]);
     if (choice_["leaving"] > size_) {
       throw std::invalid_argument(leaving + " is more than there are permits: size=" + std::to_string(size_));
@@ -124,11 +126,36 @@ class Semaphore {
     }
   }
 
-  [[nodiscard]] CodeOf next_thread() { return program_.thread({.wg = threads_++}); }
+  // `r` is 0 before and after `leave`; between the two it is the reader's or writer's.
+  virtual void enter(CodeOf& thread, Register r, bool writer) const = 0;
+  virtual void leave(CodeOf& thread, Register r, bool writer) const = 0;
+
+  // Of its own words.
+  virtual void claim_at_end() {}
+  // Where its own words come before it.
+  void place_permits() { permits_ = program_.word("permits", size_ - choice_["leaving"]); }
+  // The number of those who have them, in place of those that are left.
+  void place_count() {
+    permits_ = program_.word("count", choice_["leaving"]);
+    counts_up_ = true;
+  }
   // decAmt and incAmt, l. 2.
-  [[nodiscard]] int taken(bool writer) const {
+  [[nodiscard]] int amount(bool writer) const {
     return writer && !choice_.has("writer-takes-one") ? size_ : 1;
   }
+
+  const SyncChoice& choice_;
+  int readers_;
+  int writers_;
+  int size_;
+  int rounds_;
+  Assembler program_;
+  Claim inside_;
+  Word permits_;
+  bool counts_up_ = false;
+
+ private:
+  [[nodiscard]] CodeOf next_thread() { return program_.thread({.wg = threads_++}); }
 
   void leaving() {
     CodeOf thread = next_thread();
@@ -136,7 +163,7 @@ class Semaphore {
     thread.enter(inside_);
     read(thread, r);
     thread.exit(inside_);
-    leave(thread, r, 1);
+    leave(thread, r, false);
     thread.finish();
   }
 
@@ -144,11 +171,11 @@ class Semaphore {
     CodeOf thread = next_thread();
     const Register r = thread.reg("r");
     repeat(thread, rounds_, [&] {
-      enter(thread, r, taken(writer));
+      enter(thread, r, writer);
       thread.enter(inside_, writer ? size_ : 1);
       writer ? write(thread, r) : read(thread, r);
       thread.exit(inside_);
-      leave(thread, r, taken(writer));
+      leave(thread, r, writer);
       thread.move(r, 0);
     });
     thread.finish();
@@ -175,13 +202,47 @@ class Semaphore {
     thread.move(s, 0);
   }
 
+  Word x_;
+  Word y_;
+  int threads_ = 0;
+};
+
+class LockedSemaphore final : public ReadersAndWriters {
+ public:
+  LockedSemaphore(const SyncChoice& choice, bool has_priority)
+      : ReadersAndWriters(choice), has_priority_(has_priority), lock_(program_.word("lock")) {
+    place_permits();
+    if (has_priority_) priority_ = program_.word("priority");
+  }
+
+ private:
+  [[nodiscard]] bool permits_repaired() const {
+    return choice_.is("default") || choice_.is("counted") || choice_.is("flag") ||
+           choice_.is("unlock-in-loop");
+  }
+  [[nodiscard]] bool unlocks_in_loop_of_entry() const {
+    return choice_.is("as-printed-unlock-in-loop") || (choice_.is("unlock-in-loop") && !has_priority_);
+  }
+  [[nodiscard]] bool unlocks_in_loop_of_exit() const {
+    return unlocks_in_loop_of_entry() || choice_.is("unlock-in-loop") || choice_.is("as-printed-17") ||
+           choice_.is("as-printed-18") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool clears_in_loop() const {
+    return choice_.is("unlock-in-loop") || choice_.is("as-printed-18") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool sets_again() const {
+    return choice_.is("default") || choice_.is("unlock-in-loop") || choice_.is("as-printed-20");
+  }
+  [[nodiscard]] bool counts_leavers() const { return choice_.is("counted"); }
+
   void unlock(CodeOf& thread) const {
     if (!choice_.has("unlock-unfenced")) thread.fence_once(fully);
     thread.update(RmwFunction::exchange, lock_, 0, atomically);
   }
 
   // Fig. 4.4 (a), with Fig. 4.8 (a) l. 6-8.
-  void enter(CodeOf& thread, Register r, int amount) const {
+  void enter(CodeOf& thread, Register r, bool writer) const override {
+    const int taken = amount(writer);
     const Label mine = thread.label();
     const Label too_few = thread.label();
     const Label inside = thread.label();
@@ -198,8 +259,8 @@ class Semaphore {
     thread.place(mine);
     thread.fence(fully);
     thread.load(r, permits_);
-    thread.branch(r, Comparison::less, amount, too_few);
-    thread.subtract(r, r, amount);
+    thread.branch(r, Comparison::less, taken, too_few);
+    thread.subtract(r, r, taken);
     thread.store(permits_, r);
     if (permits_repaired()) {
       unlock(thread);
@@ -215,7 +276,7 @@ class Semaphore {
   }
 
   // Fig. 4.4 (b), with Fig. 4.8 (b) l. 11-15 and 18-19.
-  void leave(CodeOf& thread, Register r, int amount) const {
+  void leave(CodeOf& thread, Register r, bool writer) const override {
     const Label mine = thread.label();
     if (has_priority_ && counts_leavers()) thread.update(RmwFunction::add, priority_, 1, atomically);
     if (!choice_.has("leaves-without-lock")) {
@@ -223,7 +284,7 @@ class Semaphore {
       thread.fence(fully);
     }
     thread.load(r, permits_);
-    thread.add(r, r, amount);
+    thread.add(r, r, amount(writer));
     thread.store(permits_, r);
     if (choice_.has("leaves-without-lock")) {
       thread.fence(fully);
@@ -265,27 +326,106 @@ class Semaphore {
     }
   }
 
-  const SyncChoice& choice_;
+  void claim_at_end() override {
+    program_.finally("the lock is free", lock_, 0);
+    if (has_priority_) program_.finally("nobody has priority", priority_, 0);
+  }
+
   bool has_priority_;
-  int readers_;
-  int writers_;
-  int size_;
-  int rounds_;
-  Assembler program_;
   Word lock_;
-  Word permits_;
-  Claim inside_;
   Word priority_;
-  Word x_;
-  Word y_;
-  int threads_ = 0;
+};
+
+// The number of permits without a lock.
+class LockFreeSemaphore final : public ReadersAndWriters {
+ public:
+  explicit LockFreeSemaphore(const SyncChoice& choice) : ReadersAndWriters(choice) { place_permits(); }
+
+ private:
+  void enter(CodeOf& thread, Register r, bool writer) const override {
+    const int taken = amount(writer);
+    const Label again = thread.here_is();
+    thread.load(r, permits_, atomically);
+    thread.branch(r, Comparison::less, taken, again);
+    if (choice_.is("default")) {
+      const Register wanted = thread.reg("wanted");
+      const Register seen = thread.reg("seen");
+      thread.subtract(wanted, r, taken);
+      thread.cas(seen, permits_, r, wanted, atomically);
+      thread.branch_unequal(seen, r, again);
+      thread.move(wanted, 0);
+      thread.move(seen, 0);
+    } else if (choice_.is("as-described")) {
+      thread.update(RmwFunction::subtract, permits_, taken, atomically);
+    } else {
+      const Label inside = thread.label();
+      thread.update(RmwFunction::subtract, r, permits_, taken, atomically);
+      thread.branch(r, Comparison::greater_equal, taken, inside);
+      thread.update(RmwFunction::add, permits_, taken, atomically);
+      thread.jump(again);
+      thread.place(inside);
+    }
+    if (!choice_.has("enters-unfenced")) thread.fence(fully);
+    thread.move(r, 0);
+  }
+  void leave(CodeOf& thread, Register, bool writer) const override {
+    if (!choice_.has("leaves-unfenced")) thread.fence(fully);
+    thread.update(RmwFunction::add, permits_, amount(writer), atomically);
+  }
+};
+
+// HeteroSync's. Those who wait are in one line, readers and writers, and a writer waits for its own permits
+// as well.
+class ReleasedSleepSemaphore final : public ReadersAndWriters {
+ public:
+  explicit ReleasedSleepSemaphore(const SyncChoice& choice) : ReadersAndWriters(choice) {
+    place_count();
+    head_ = program_.word_beside(permits_, "head");
+    tail_ = program_.word_beside(permits_, "tail");
+  }
+
+ private:
+  void enter(CodeOf& thread, Register r, bool writer) const override {
+    const Label inside = thread.label();
+    const Register ticket = thread.reg("ticket");
+    thread.update(RmwFunction::add, r, permits_, amount(writer), atomically);
+    thread.branch(r, writer ? Comparison::equal : Comparison::less, size_, inside);
+    thread.update(RmwFunction::add, ticket, tail_, 1, atomically);
+    const Label again = thread.here_is();
+    thread.load(r, head_, atomically);
+    thread.branch(ticket, Comparison::greater_equal, r, again);
+    if (writer) {
+      thread.update(RmwFunction::add, r, permits_, 0, atomically);
+      thread.branch_unequal(r, 0, again);
+    }
+    thread.fence(acq_rel(Scope::wg));
+    thread.place(inside);
+    thread.move(ticket, 0);
+    thread.move(r, 0);
+  }
+  void leave(CodeOf& thread, Register r, bool writer) const override {
+    const Label done = thread.label();
+    thread.update(RmwFunction::subtract, r, permits_, amount(writer), atomically);
+    thread.branch(size_, Comparison::greater_equal, r, done);
+    thread.fence(fully);
+    thread.update(RmwFunction::add, head_, 1, atomically);
+    thread.place(done);
+    thread.move(r, 0);
+  }
+
+  Word head_;
+  Word tail_;
 };
 
 inline Program spin_semaphore(const SyncChoice& choice) {
-  return Semaphore(choice, false).take();
+  return LockedSemaphore(choice, false).take();
 }
 inline Program prior_semaphore(const SyncChoice& choice) {
-  return Semaphore(choice, true).take();
+  return LockedSemaphore(choice, true).take();
+}
+inline Program sleep_semaphore(const SyncChoice& choice) {
+  if (choice.is("as-released")) return ReleasedSleepSemaphore(choice).take();
+  return LockFreeSemaphore(choice).take();
 }
 
 }  // namespace lockstep::sync

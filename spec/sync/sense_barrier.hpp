@@ -5,13 +5,11 @@
 // Source: Dalmia, thesis, ch. 4, Fig. 4.6; for G-CPUSRB, of which no code is printed, 4.4.2 and Table 4.2
 // ("all TBs per SM join the global barrier"). What is printed, and what is repaired in the default variant:
 //  - `*sense` and `*global_sense` are read and written as plain data (4.6 (a) l. 1, 8, 11, (b) l. 7, 10);
-//  only
-//    4.6 (c) reads them past the L1 (ld_glb_cg). Spinning on a copy in an L1 need not end, and it races.
+//    only 4.6 (c) reads them past the L1 (ld_glb_cg). Spinning on a copy in an L1 need not end, and it races.
 //    Repaired: relaxed atomics.
 //  - Only who reverses a sense fences (4.6 (a) l. 10, (b) l. 9). All others leave having acquired nothing,
-//  and
-//    read old copies behind the barrier. Repaired: a fence behind each loop (variant `leaves-unfenced` is the
-//    print in that).
+//    and read old copies behind the barrier. Repaired: a fence behind each loop (variant `leaves-unfenced` is
+//    the print in that).
 //  - numTBsThisSM as in tree_barrier.hpp (variant `truncates`).
 //  - The leader's wave joins without having met its siblings: with two waves others leave before the second
 //    has arrived. Repaired: __syncthreads() comes first (variant `leader-first` is the print in that).
@@ -20,6 +18,12 @@
 //    reverses the global sense and not that of CUs without work-groups, which are one ahead ever after:
 //    `launched-before=1`. Variant `own-senses` repairs it: the global sense to wait for is that which the
 //    work-group found the other way round on its arrival.
+// HeteroSync's code (hipLocksBarrierAtomicSRB.h: joinBarrier_helperSRB; variant `as-released`) differs from
+// the figure in a word `done`, which all clear on arrival and each leader sets behind the global barrier: the
+// others first wait for it to be clear. It is loaded, as the senses are past the L1, with the word behind it
+// (flat_load_dwordx2), which for `done` is the global sense. The number of work-groups on a CU is
+// ceil(gridDim.x / NUM_SM), everywhere; where it is 4 or less the code takes a single level
+// (g-cpusrb/single-level), which this variant does not.
 // `s` is a register of each work-group's leader.
 #pragma once
 
@@ -38,6 +42,7 @@ inline constexpr std::array sense_barrier_variants{
     Variant{"truncates", "only numTBsThisSM as printed"},
     Variant{"leader-first", "only as printed: the leader joins before its siblings have come"},
     Variant{"as-printed", "Fig. 4.6"},
+    Variant{"as-released", "HeteroSync's code, its two levels whatever the number of work-groups"},
 };
 inline constexpr std::array cpu_sense_barrier_variants{
     Variant{"default", "two levels, and all work-groups join the global one"},
@@ -51,22 +56,23 @@ inline constexpr std::array sense_barrier_faults{
 
 class SenseBarrier {
  public:
-  SenseBarrier(const SyncChoice& choice, bool all_join)
-      : choice_(choice), all_join_(all_join), program_(choice.name()) {
+  SenseBarrier(const SyncChoice& choice, Assembler& program, bool all_join)
+      : choice_(choice), all_join_(all_join) {
     for (int cu = 0; has_local_level() && cu < choice["cus"]; ++cu) {
       const std::string on = "_" + std::to_string(cu);
-      counters_.push_back(program_.word("localBarr" + on));
-      senses_.push_back(program_.word_beside(counters_.back(), "sense" + on));
+      counters_.push_back(program.word("localBarr" + on));
+      senses_.push_back(program.word_beside(counters_.back(), "sense" + on));
     }
-    counter_ = program_.word("globalBarr");
-    sense_ = program_.word_beside(counter_, "global_sense");
-    const Grid grid(choice, program_, *this);
-    for (const Word counter : counters_) program_.finally(counter, 0);
-    program_.finally(counter_, 0);
+    counter_ = program.word("globalBarr");
+    if (released()) done_ = program.word_beside(counter_, "done");
+    sense_ = program.word_beside(counter_, "global_sense");
   }
-  Program take() { return program_.take(); }
+  void claim_at_end(Assembler& program) const {
+    for (const Word counter : counters_) program.finally(counter, 0);
+    program.finally(counter_, 0);
+  }
 
-  void prepare(CodeOf& thread) {
+  void prepare(CodeOf& thread, const Launch&, int) {
     s_ = thread.reg("s");
     d_ = thread.reg("d");
     e_ = thread.reg("e");
@@ -75,6 +81,7 @@ class SenseBarrier {
 
   // 4.6 (c)
   void lead(CodeOf& thread, const Launch& launch, int group, int episode) {
+    if (released()) thread.store(done_, 0);
     meet_siblings(thread);
     const Word sense = local_sense(launch, group, episode);
     if (waits_for_own()) {
@@ -84,7 +91,9 @@ class SenseBarrier {
     if (has_local_level()) local(thread, launch, group, episode, sense);  // l. 1
     if (all_join_ || launch.leads(group)) {
       global(thread, launch, sense);  // l. 3
+      if (released()) thread.store(done_, 1);
     } else {
+      if (released()) await_not_done(thread);
       follow_global(thread, sense);  // l. 6-8
     }
   }
@@ -98,12 +107,15 @@ class SenseBarrier {
   [[nodiscard]] bool has_local_level() const { return !choice_.is("single-level"); }
   [[nodiscard]] bool waits_for_own() const { return choice_.is("own-senses") || !has_local_level(); }
   [[nodiscard]] bool fenced() const {
-    return !choice_.is("as-printed") && !choice_.is("leaves-unfenced") && !choice_.has("unfenced");
+    return !plainly() && !choice_.is("leaves-unfenced") && !choice_.has("unfenced");
   }
+  [[nodiscard]] bool released() const { return choice_.is("as-released"); }
+  // Senses are plain data, and nobody fences behind a loop.
+  [[nodiscard]] bool plainly() const { return choice_.is("as-printed") || released(); }
   [[nodiscard]] bool waits() const { return choice_["waiting"] == 1; }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
   // How a sense is accessed.
-  [[nodiscard]] Access shared(Scope scope) const { return choice_.is("as-printed") ? plain : relaxed(scope); }
+  [[nodiscard]] Access shared(Scope scope) const { return plainly() ? plain : relaxed(scope); }
   [[nodiscard]] Word local_sense(const Launch& launch, int group, int episode) const {
     if (!has_local_level()) return {};
     return senses_[static_cast<std::size_t>(words_of(choice_, launch, group, episode > 0))];
@@ -122,7 +134,8 @@ class SenseBarrier {
   void local(CodeOf& thread, const Launch& launch, int group, int episode, Word sense) const {
     const int cu = words_of(choice_, launch, group, episode > 0);
     const bool truncates = choice_.is("as-printed") || choice_.is("truncates");
-    const int n = truncates ? launch.printed_groups_on_cu() : launch.groups_on(cu);
+    const int rounded = truncates ? launch.printed_groups_on_cu() : launch.groups_on(cu);
+    const int n = released() ? (launch.groups + launch.cus - 1) / launch.cus : rounded;
     const Scope scope = local_scope();
     const Word counter = counters_[static_cast<std::size_t>(cu)];
     const Label out = thread.label();
@@ -178,6 +191,16 @@ class SenseBarrier {
     end_of_phase(thread, agent);
   }
 
+  // while (ld_gbl_cg(done)), which loads the global sense as well.
+  void await_not_done(CodeOf& thread) const {
+    const Label again = thread.here_is();
+    thread.load(d_, done_, relaxed(Scope::agent));
+    thread.load(e_, sense_, relaxed(Scope::agent));
+    thread.compute(ArithmeticFunction::bit_or, d_, d_, e_);
+    thread.branch_unequal(d_, 0, again);
+    thread.fence(acq_rel(Scope::agent));
+  }
+
   // 4.6 (c) l. 7
   void follow_global(CodeOf& thread, Word sense) const {
     if (waits()) {
@@ -200,10 +223,10 @@ class SenseBarrier {
 
   const SyncChoice& choice_;
   bool all_join_;
-  Assembler program_;
   std::vector<Word> counters_;  // of CUs
   std::vector<Word> senses_;
   Word counter_;
+  Word done_;
   Word sense_;
   Register s_;
   Register d_;
@@ -211,10 +234,12 @@ class SenseBarrier {
 };
 
 inline Program sense_barrier(const SyncChoice& choice) {
-  return SenseBarrier(choice, false).take();
+  Assembler program(choice.name());
+  return across_grid(choice, program, SenseBarrier(choice, program, false));
 }
 inline Program cpu_sense_barrier(const SyncChoice& choice) {
-  return SenseBarrier(choice, true).take();
+  Assembler program(choice.name());
+  return across_grid(choice, program, SenseBarrier(choice, program, true));
 }
 
 }  // namespace lockstep::sync

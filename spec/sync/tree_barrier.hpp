@@ -40,23 +40,23 @@ inline constexpr std::array tree_barrier_faults{
 
 class TreeBarrier {
  public:
-  explicit TreeBarrier(const SyncChoice& choice) : choice_(choice), program_(choice.name()) {
+  TreeBarrier(const SyncChoice& choice, Assembler& program) : choice_(choice) {
     for (int cu = 0; cu < choice["cus"]; ++cu) {
       const std::string on = "_" + std::to_string(cu);
-      const Word first = program_.word("localBarr1" + on);
-      local_.push_back({first, program_.word_beside(first, "localBarr2" + on)});
+      const Word first = program.word("localBarr1" + on);
+      local_.push_back({first, program.word_beside(first, "localBarr2" + on)});
     }
-    const Word first = program_.word("globalBarr1");
-    global_ = {first, program_.word_beside(first, "globalBarr2")};
-    const Grid grid(choice, program_, *this);
-    for (const auto& counters : local_) {
-      for (const Word counter : counters) program_.finally(counter, 0);
-    }
-    for (const Word counter : global_) program_.finally(counter, 0);
+    const Word first = program.word("globalBarr1");
+    global_ = {first, program.word_beside(first, "globalBarr2")};
   }
-  Program take() { return program_.take(); }
+  void claim_at_end(Assembler& program) const {
+    for (const auto& counters : local_) {
+      for (const Word counter : counters) program.finally(counter, 0);
+    }
+    for (const Word counter : global_) program.finally(counter, 0);
+  }
 
-  void prepare(CodeOf& thread) { r_ = thread.reg("r"); }
+  void prepare(CodeOf& thread, const Launch&, int) { r_ = thread.reg("r"); }
   [[nodiscard]] Register scratch() const { return r_; }
 
   // 4.2 (c)
@@ -118,14 +118,14 @@ class TreeBarrier {
   }
 
   const SyncChoice& choice_;
-  Assembler program_;
   std::vector<Counters> local_;
   Counters global_;
   Register r_;
 };
 
 inline Program tree_barrier(const SyncChoice& choice) {
-  return TreeBarrier(choice).take();
+  Assembler program(choice.name());
+  return across_grid(choice, program, TreeBarrier(choice, program));
 }
 
 }  // namespace lockstep::sync
