@@ -40,8 +40,9 @@ std::string safety(const Program& program, const std::string& system = "sc") {
   return run.exploration.verdict == Verdict::deadlock ? "deadlock" : run.counterexample->what;
 }
 
-std::string progress(const Program& program, const std::string& scheduler = "fair") {
-  Subject subject = subject_named("sc");
+std::string progress(const Program& program, const std::string& scheduler = "fair",
+                     const std::string& system = "sc") {
+  Subject subject = subject_named(system);
   subject.program = std::make_shared<const Program>(program);
   subject.options.scheduler = scheduler_named(scheduler);
   LivenessOptions options;
@@ -308,6 +309,10 @@ TEST_CASE("a barrier of flags keeps everybody, and waits for ever for work-group
     CHECK(progress(built("flag-barrier", "", values)) == "terminates");
   }
   CHECK(safety(built("flag-barrier"), "write-through") == "holds");
+  // A flag that is cleared after it has been raised for the next barrier.
+  const Values twice{{"episodes", 2}};
+  CHECK(progress(built("flag-barrier", "", twice), "fair", "mttop") == "terminates");
+  CHECK(progress(built("flag-barrier", "main-unfenced", twice), "fair", "mttop") == "trap");
   CHECK(safety(built("flag-barrier", "siblings-not-met", {{"waves", 2}})) == no_early);
   CHECK(progress(built("flag-barrier", "rounds-up", {{"work-groups-per-cu", 2}})) == "terminates");
   CHECK(progress(built("flag-barrier", "rounds-up", {{"grid", 3}})) == "trap");

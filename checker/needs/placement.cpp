@@ -124,7 +124,17 @@ void check_capacity(const Program& program, const PlacementTable& placement, int
           fmt::format("'{}' needs {} {}, this build holds {}", program.name, needed, what, capacity));
     }
   };
-  check(static_cast<int>(program.threads.size()), most_threads, "threads");
+  const int ports = static_cast<int>(program.threads.size());
+  const int slots = static_cast<int>(std::count_if(program.threads.begin(), program.threads.end(),
+                                                   [](const Thread& t) { return t.slot_of >= 0; }));
+  if (ports > most_threads && slots > 0 && ports - slots <= most_threads) {
+    throw BadInput(
+        fmt::format("'{}' has {} threads that leave {} accesses under way, and this build holds {} "
+                    "of both together",
+                    program.name, ports - slots, slots, most_threads),
+        "--size outstanding=1 leaves one under way of each thread");
+  }
+  check(ports, most_threads, "threads");
   check(placement.registers, RegisterTag::capacity, "registers in one thread");
   check(placement.cus, most_work_groups, "work-groups");
   check(placement.agents, AgentTag::capacity, "agents");

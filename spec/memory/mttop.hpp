@@ -34,7 +34,7 @@
 
 namespace lockstep::mttop {
 
-// What a thread may have under way besides what it waits for.
+// What a thread may have issued since it last waited for all, besides what it waits for.
 struct OutstandingTag : Amounts<"outstanding", 7> {};
 inline constexpr OutstandingTag outstanding{};
 

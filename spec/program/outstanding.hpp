@@ -3,8 +3,9 @@
 // knows of each port the one before it (Machine::predecessor_of).
 //
 // A thread waits for a load where it uses what was read ("until a data dependency", Hechtman, thesis 2014,
-// 3.3.4), for acquires and for sc accesses, in front of which it waits for all others as well. It goes back
-// in its code, uses its slots again, and ends, when nothing is under way.
+// 3.3.4), or writes the register that it goes to, and for acquires and sc accesses, in front of the latter
+// for all others as well. It goes back in its code when nothing is under way, and likewise where it has
+// issued as many accesses as it may since that was last so. Paths that meet have slots of their own.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +42,17 @@ constexpr bool may_leave(const Instruction& i, Outstanding which) {
 
 // Registers as bits.
 using Registers = std::uint64_t;
+constexpr Registers bit(std::int32_t number) {
+  return Registers{1} << (static_cast<unsigned>(number) % 64U);
+}
 constexpr Registers of_register(const Operand& o) {
-  return o.is_register ? Registers{1} << static_cast<unsigned>(o.value) : 0;
+  return o.is_register ? bit(o.value) : 0;
+}
+constexpr Registers written(const Instruction& i) {
+  return i.destination < 0 ? 0 : bit(i.destination);
 }
 constexpr Registers touched(const Instruction& i) {
-  const Registers written = i.destination < 0 ? 0 : Registers{1} << static_cast<unsigned>(i.destination);
-  return of_register(i.a) | of_register(i.b) | written;
+  return of_register(i.a) | of_register(i.b) | written(i);
 }
 
 // What may be under way in front of an instruction, whichever way led there.
@@ -60,9 +66,11 @@ struct Standing {
   }
 };
 
-// Of each instruction: the slots that it waits for, as bits, and the one that it is handed to, 0 for none.
+// Of each instruction: the slots that it waits for, as bits; those that it waits for when it goes back; and
+// the one that it is handed to, 0 for none.
 struct Issue {
   std::vector<std::uint32_t> awaited;
+  std::vector<std::uint32_t> awaited_behind;
   std::vector<std::int16_t> slot;
   std::size_t slots = 0;
 };
@@ -80,35 +88,61 @@ inline std::vector<bool> nothing_follows(const std::vector<Instruction>& code) {
 }
 
 inline Issue issue_of(const std::vector<Instruction>& code, Outstanding which, std::size_t most) {
-  Issue issue{std::vector<std::uint32_t>(code.size()), std::vector<std::int16_t>(code.size()), 0};
+  Issue issue{std::vector<std::uint32_t>(code.size()), std::vector<std::uint32_t>(code.size()),
+              std::vector<std::int16_t>(code.size()), 0};
   std::vector<Standing> standing(code.size() + 1);
   const std::vector<bool> silent = nothing_follows(code);
+  std::size_t used = 0;  // ahead in the code, whichever path that is on
   for (std::size_t pc = 0; pc < code.size(); ++pc) {
     const Instruction& i = code[pc];
     Standing at = standing[pc];
+    at.used = std::max(at.used, used);
     const bool leaves = may_leave(i, which) && !silent[pc + 1];
     std::uint32_t& awaited = issue.awaited[pc];
     for (std::size_t s = 0; s < at.used; ++s) {
       if ((at.awaits[s] & touched(i)) != 0) awaited |= std::uint32_t{1} << s;
     }
     const bool is_sc = is_memory(i.opcode) && i.order == Order::sc;
-    if (is_sc || i.waits || goes_back(code, pc) || (leaves && at.used == most)) awaited = at.all();
+    if (is_sc || i.waits || (leaves && at.used == most)) awaited = at.all();
     if (awaited == at.all()) at = Standing{};
     for (std::size_t s = 0; s < at.used; ++s) {
       if (((awaited >> s) & 1U) != 0) at.awaits[s] = 0;
     }
     if (leaves) {
-      at.awaits[at.used++] = i.destination < 0 ? 0 : Registers{1} << static_cast<unsigned>(i.destination);
+      at.awaits[at.used++] = written(i);
       issue.slot[pc] = static_cast<std::int16_t>(at.used);
       issue.slots = std::max(issue.slots, at.used);
     }
     // It is passed when nothing is under way.
     const bool idle = std::all_of(at.awaits.begin(), at.awaits.end(), [](Registers r) { return r == 0; });
     if (asks_memory(i) && !is_memory(i.opcode) && idle) at = Standing{};
+    used = at.used;
+    if (goes_back(code, pc)) {
+      issue.awaited_behind[pc] = at.all();
+    } else if (i.target >= 0) {
+      standing[static_cast<std::size_t>(i.target)].join(at);
+    }
     if (i.opcode != Opcode::jump) standing[pc + 1].join(at);
-    if (i.target > static_cast<int>(pc)) standing[static_cast<std::size_t>(i.target)].join(at);
   }
   return issue;
+}
+
+constexpr Comparison inverse(Comparison c) {
+  switch (c) {
+    case Comparison::equal:
+      return Comparison::not_equal;
+    case Comparison::not_equal:
+      return Comparison::equal;
+    case Comparison::less:
+      return Comparison::greater_equal;
+    case Comparison::greater_equal:
+      return Comparison::less;
+    case Comparison::greater:
+      return Comparison::less_equal;
+    case Comparison::less_equal:
+      return Comparison::greater;
+  }
+  return c;
 }
 
 inline Instruction await(std::uint32_t slots) {
@@ -138,6 +172,22 @@ inline Program with_outstanding(Program program, Outstanding which, int most) {
                                                         std::vector<Instruction>& code) {
     const outstanding::Issue& issue = issues[at.thread];
     if (issue.awaited[at.pc] != 0) code.push_back(outstanding::await(issue.awaited[at.pc]));
+    const std::uint32_t behind = issue.awaited_behind[at.pc];
+    if (behind != 0) {
+      if (old.opcode == Opcode::branch) {
+        Instruction skip = old;
+        skip.comparison = outstanding::inverse(old.comparison);
+        skip.target = lowering::written_place(code.size() + 3);
+        code.push_back(skip);
+      }
+      code.push_back(outstanding::await(behind));
+      Instruction back;
+      back.opcode = Opcode::jump;
+      back.target = old.target;
+      back.place = old.place;
+      code.push_back(back);
+      return;
+    }
     code.push_back(old);
     code.back().slot = issue.slot[at.pc];
   });

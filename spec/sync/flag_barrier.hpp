@@ -5,9 +5,11 @@
 // Source: named by Dutu et al. 2020, Table 2 (LFTreeBarr); no code is printed. Modelled is HeteroSync's
 // (cudaLocksBarrierFast.cu: joinLFBarrier_helper). One wave stands for the lanes that look at the flags side
 // by side. What the code does, and what is repaired in the default variant:
-//  - Who waits for the flags fences only where one is not up yet, and raises the others' flags ahead of its
-//    next fence ("outVars acts as a store release, need TF to enforce ordering" stands behind the stores). So
-//    what others have written before the barrier is nowhere ordered behind it. Repaired: a fence in between
+//  - Who waits for the flags fences only where one is not up yet, and clears them and raises the others'
+//  ahead
+//    of its next fence ("outVars acts as a store release, need TF to enforce ordering" stands behind the
+//    stores). So what others have written before the barrier is nowhere ordered behind it, and a flag may be
+//    cleared when it has been raised for the next barrier. Repaired: a fence in front, and one in between
 //    (variant `main-unfenced` is the code in that).
 //  - Who leaves clears its flags by plain stores and then fences, which does for an acquire as well. Here the
 //    fence comes first and the stores are atomic.
@@ -29,7 +31,7 @@ namespace lockstep::sync {
 inline constexpr std::array flag_barrier_variants{
     Variant{"default", "HeteroSync's code with four repairs"},
     Variant{"siblings-not-met", "only as released: no __syncthreads() in front of raising the flag"},
-    Variant{"main-unfenced", "only as released: no fence between the flags seen and the flags raised"},
+    Variant{"main-unfenced", "only as released: the main work-group fences behind the flags that it raises"},
     Variant{"rounds-up", "only as released: as many work-groups on each CU as on the fullest"},
     Variant{"as-released", "HeteroSync's code"},
 };
@@ -69,7 +71,7 @@ class FlagBarrier {
     if (most_on_a_cu(launch.groups) == 1) return global(thread, launch, group);
     const Flags& flags = local_[static_cast<std::size_t>(cu)];
     const int place = group / launch.cus;
-    raise(thread, flags, place, local_scope());
+    raise(thread, flags, place);
     if (place == 0) {
       await_all(thread, flags, groups_expected(launch, cu), local_scope());
       global(thread, launch, cu);
@@ -121,7 +123,7 @@ class FlagBarrier {
 
   // cudaBarrier; the first work-group is the main one.
   void global(CodeOf& thread, const Launch& launch, int place) const {
-    raise(thread, global_, place, Scope::agent);
+    raise(thread, global_, place);
     if (place == 0) {
       await_all(thread, global_, launch.leaders(), Scope::agent);
       let_go(thread, global_, launch.leaders(), Scope::agent);
@@ -130,7 +132,8 @@ class FlagBarrier {
   }
 
   // setMyInFlag
-  void raise(CodeOf& thread, const Flags& flags, int place, Scope scope) const {
+  void raise(CodeOf& thread, const Flags& flags, int place) const {
+    constexpr Scope scope = Scope::agent;
     if (!as_released("siblings-not-met")) meet_siblings(thread);
     if (!choice_.has("joins-unfenced")) thread.fence_once(acq_rel(scope));
     thread.update(RmwFunction::exchange, at(flags.in, place), 1, relaxed(scope));
@@ -156,10 +159,13 @@ class FlagBarrier {
   }
   // setOutFlags
   void let_go(CodeOf& thread, const Flags& flags, int expected, Scope scope) const {
+    const bool fences_between = !as_released("main-unfenced");
     for (int i = 0; i < expected; ++i) {
       thread.store(at(flags.in, i), 0, relaxed(scope));
-      thread.store(at(flags.out, i), 1, relaxed(scope));
+      if (!fences_between) thread.store(at(flags.out, i), 1, relaxed(scope));
     }
+    if (fences_between) thread.fence(acq_rel(scope));
+    for (int i = 0; fences_between && i < expected; ++i) thread.store(at(flags.out, i), 1, relaxed(scope));
     meet_siblings(thread);
     if (as_released("main-unfenced")) thread.fence(acq_rel(scope));
   }
