@@ -49,10 +49,15 @@ class FlagBarrier {
     const int all = choice["grid"] > 0 ? choice["grid"] : choice["cus"] * choice["work-groups-per-cu"];
     const int groups = std::max(before, all);
     const int cus = choice["cus"];
-    for (int cu = 0; cu < std::min(cus, groups) && groups > cus; ++cu) {
-      const int flags = as_released("rounds-up") ? most_on_a_cu(groups) : (groups + cus - 1 - cu) / cus;
-      local_.push_back(flags_for(program, flags, "_" + std::to_string(cu) + "_"));
-    }
+    const bool local = groups > cus;
+    const auto flags_on = [&](int cu) {
+      return as_released("rounds-up") ? most_on_a_cu(groups) : (groups + cus - 1 - cu) / cus;
+    };
+    int words = 2 * std::min(cus, groups);
+    for (int cu = 0; local && cu < cus; ++cu) words += 2 * flags_on(cu);
+    words_per_block_ = words <= 8 ? 2 : WordTag::capacity;
+    for (int cu = 0; local && cu < cus; ++cu)
+      local_.push_back(flags_for(program, flags_on(cu), "_" + std::to_string(cu) + "_"));
     global_ = flags_for(program, std::min(cus, groups), "");
   }
   void claim_at_end(Assembler& program) const {
@@ -103,7 +108,7 @@ class FlagBarrier {
     return as_released("rounds-up") ? most_on_a_cu(launch.groups) : launch.groups_on(cu);
   }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
-  // Side by side, as in an array.
+  // Side by side, as in an array, in as few blocks as leave one for the message.
   Flags flags_for(Assembler& program, int count, const std::string& on) {
     Flags flags;
     for (int i = 0; i < count; ++i) flags.in.push_back(next(program, "in" + on + std::to_string(i)));
@@ -111,7 +116,7 @@ class FlagBarrier {
     return flags;
   }
   Word next(Assembler& program, const std::string& name) {
-    const bool fresh = words_++ % WordTag::capacity == 0;
+    const bool fresh = words_++ % words_per_block_ == 0;
     last_ = fresh ? program.word(name) : program.word_beside(last_, name);
     return last_;
   }
@@ -190,6 +195,7 @@ class FlagBarrier {
   std::vector<Flags> local_;  // of CUs
   Flags global_;
   int words_ = 0;
+  int words_per_block_ = 2;
   Word last_;
   Register r_;
 };
