@@ -220,6 +220,7 @@ TEST_CASE("a program beyond the built capacity is refused with what it needs and
   code.threads[0].code.resize(64);
   CHECK(refusal(code) == "no error");
 
+  while (threads.threads.size() < 13) threads.threads.push_back(good.threads[1]);
   for (const SystemEntry& entry : systems()) {
     if (!entry.runs_programs) continue;
     CHECK_THROWS_AS(entry.build(std::make_shared<const Program>(threads), {}), BadInput);
