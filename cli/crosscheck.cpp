@@ -44,12 +44,14 @@ struct Case {
 std::vector<Checker> checkers(const Options& options) {
   std::vector<Checker> chosen;
   for (const std::string& name : options.with) {
-    const std::vector<std::string> known{"rumur", "spin"};
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const auto found = std::find_if(all_checkers.begin(), all_checkers.end(),
+                                    [&](Checker checker) { return word(checker) == name; });
+    if (found == all_checkers.end()) {
+      std::vector<std::string> known;
+      for (const Checker checker : all_checkers) known.emplace_back(word(checker));
       throw BadInput(fmt::format("there is no checker '{}' to ask", name), suggestion(name, known));
     }
-    const Checker checker = name == "rumur" ? Checker::rumur : Checker::spin;
-    if (std::find(chosen.begin(), chosen.end(), checker) == chosen.end()) chosen.push_back(checker);
+    if (std::find(chosen.begin(), chosen.end(), *found) == chosen.end()) chosen.push_back(*found);
   }
   return chosen;
 }
@@ -143,7 +145,11 @@ Command add_crosscheck(CLI::App& lockstep) {
       ->type_name("P,P");
   options->choice.add_to(*app);
   app->add_flag("--all", options->all, "Every variant, and the default one with each fault");
-  add_list(*app, "--with", options->with, "Checkers to ask (default: rumur,spin)")->type_name("C,C");
+  add_list(
+      *app, "--with", options->with,
+      "Checkers to ask: rumur, spin, and c++ or cuda, which compile an export with a search of its own for "
+      "the processors or the graphics processor (default: rumur,spin)")
+      ->type_name("C,C");
   app->add_option("--states", options->most_states,
                   fmt::format("Leave out what has more states (default: {} where no program is named, else "
                               "nothing)",
@@ -161,6 +167,7 @@ Command add_crosscheck(CLI::App& lockstep) {
       "  lockstep crosscheck german --all --size node=3\n"
       "  lockstep crosscheck quick-release --program mp-agent --with spin\n"
       "  lockstep crosscheck cpcoh --program worked-example\n"
+      "  lockstep crosscheck german --size node=5 --with c++\n"
       "  lockstep crosscheck write-through --fault early-acknowledgement\n"
       "\n"
       "All checkers explore without reductions and go on past states that fail, so that with a fault, too,\n"
@@ -170,10 +177,10 @@ Command add_crosscheck(CLI::App& lockstep) {
       "also\n"
       "stores the state before the system's start; what it counts for that is taken off, and said.\n"
       "\n"
-      "Needs `rumur` and `spin` (Debian packages) and a C compiler ($CC, else cc). Exit status: 0 all "
-      "agree,\n"
-      "1 counts differ, 2 bad input or a checker that is missing, too old or not understood, 3 a limit was\n"
-      "reached, 130 interrupted.");
+      "Needs `rumur` and `spin` (Debian packages) and a C compiler ($CC, else cc); c++ needs a compiler of\n"
+      "C++20 ($CXX, else c++), cuda needs nvcc and a graphics processor. Exit status: 0 all agree, 1 counts\n"
+      "differ, 2 bad input or a checker that is missing, too old or not understood, 3 a limit was reached,\n"
+      "130 interrupted.");
   return {app, [options] { return run(*options); }};
 }
 

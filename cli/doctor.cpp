@@ -26,13 +26,15 @@ using nlohmann::json;
 struct Tool {
   std::string_view name;
   std::string_view asks_version;
-  std::string_view package;  // of Debian
+  std::string_view package;  // of Debian; empty where it has none
   std::string_view what;
 };
 constexpr std::array tools{
     Tool{"rumur", "--version", "rumur", "crosscheck: explores exports to Murphi"},
     Tool{"spin", "-V", "spin", "crosscheck, progress --confirm: explores exports to Promela"},
     Tool{"cc", "--version", "gcc", "crosscheck, progress --confirm: compiles what those two generate"},
+    Tool{"c++", "--version", "g++", "crosscheck --with c++: compiles an export and its search"},
+    Tool{"nvcc", "--version", "", "crosscheck --with cuda: the same, for a graphics processor"},
     Tool{"cvc5", "--version", "cvc5", "prove --recheck: the second solver"},
     Tool{"cadical", "--version", "cadical", "prove --certify: finds what is then checked"},
     Tool{"neato", "-V", "graphviz", "litmus --graph: draws executions"},
@@ -64,7 +66,7 @@ int run_doctor(bool as_json) {
   std::vector<std::string_view> packages;
   for (const Tool& tool : tools) {
     const auto version = version_of(tool);
-    if (!version) packages.push_back(tool.package);
+    if (!version && !tool.package.empty()) packages.push_back(tool.package);
     text += fmt::format("  {:<7} {:<18}  {}\n", tool.name, version.value_or("missing"), tool.what);
     found.push_back({{"name", tool.name}, {"for", tool.what}, {"package", tool.package}});
     if (version) found.back()["version"] = *version;

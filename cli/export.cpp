@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 
@@ -28,6 +29,19 @@ struct Options {
 };
 
 using Test = std::shared_ptr<const LitmusTest>;
+
+struct Language {
+  std::string_view name;
+  std::string_view ending;  // of a file
+  std::string (*write)(const recorded::WholeDescription&, const std::vector<Claim>&, const ExportOptions&);
+};
+constexpr std::array languages{Language{"murphi", ".m", export_murphi},
+                               Language{"promela", ".pml", export_promela},
+                               Language{"cuda", ".cu", export_cuda}};
+const Language& language_named(const std::string& name) {
+  return *std::find_if(languages.begin(), languages.end(),
+                       [&](const Language& language) { return language.name == name; });
+}
 
 // The program that is named, or every client; null alone where the system runs none.
 std::vector<Test> tests(const Options& options, const Subject& subject) {
@@ -61,7 +75,7 @@ std::string exported(const Options& options, Subject subject, const Test& test) 
   how.title = subject.description() + (test ? " running " + test->name : "");
   how.purpose = options.count ? Purpose::count : Purpose::verdict;
   const std::vector<Claim> claims = claims_of(whole, test.get());
-  return options.to == "murphi" ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
+  return language_named(options.to).write(whole, claims, how);
 }
 
 void write_into_folder(const Options& options, const Subject& subject, const std::vector<Test>& all) {
@@ -72,7 +86,7 @@ void write_into_folder(const Options& options, const Subject& subject, const std
   for (const Test& test : all) {
     std::string name = subject.name() + (test ? "-" + test->name : "");
     std::replace(name.begin(), name.end(), '/', '-');
-    const fs::path file = fs::path(options.folder) / (name + (options.to == "murphi" ? ".m" : ".pml"));
+    const fs::path file = fs::path(options.folder) / (name + std::string(language_named(options.to).ending));
     write_file(file, exported(options, subject, test));
     print_now(file.string() + "\n");
   }
@@ -96,9 +110,10 @@ Command add_export(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app = lockstep.add_subcommand("export", "Write a system for another model checker");
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
-  app->add_option("--to", options->to, "murphi (for Rumur) or promela (for SPIN)")
+  app->add_option("--to", options->to,
+                  "murphi (for Rumur), promela (for SPIN) or cuda (for a graphics processor)")
       ->required()
-      ->check(CLI::IsMember({"murphi", "promela"}).description(""))
+      ->check(CLI::IsMember({"murphi", "promela", "cuda"}).description(""))
       ->type_name("LANGUAGE");
   app->add_option("--program", options->program,
                   "The program, or sequence of launches, that a memory system runs: a file or a name")

@@ -230,7 +230,7 @@ class Prover {
     const unsigned threads =
         options_.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.threads;
     run_jobs(
-        jobs.size(), threads, [&](std::size_t job) { found[job] = work(jobs[job]); },
+        jobs.size(), threads, [&](std::size_t job) { work_until_stopped(jobs[job], found[job]); },
         [&] {
           if (stop()) interrupt();
           if (options_.on_progress)
@@ -318,8 +318,15 @@ class Prover {
            (job > 0 && subject_.rules()[(job - 1) % subject_.rules().size()] == options_.rule);
   }
 
-  std::vector<Obligation> work(std::size_t job) {
-    std::vector<Obligation> found;
+  // An interrupted context refuses whatever is asked of it next; what was found before stands.
+  void work_until_stopped(std::size_t job, std::vector<Obligation>& found) {
+    try {
+      work(job, found);
+    } catch (const z3::exception&) {
+      if (!stop()) throw;
+    }
+  }
+  void work(std::size_t job, std::vector<Obligation>& found) {
     Session session(options_.any_size, subject_.words());
     const Working working(*this, session.context());
     const std::size_t rules = subject_.rules().size();
@@ -331,7 +338,6 @@ class Prover {
       Visitor visitor(*this, job, found);
       subject_.read(visitor);
     }
-    return found;
   }
 
   [[nodiscard]] z3::solver make_solver() const {

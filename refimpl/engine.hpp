@@ -13,6 +13,7 @@
 #include "refimpl/event_engine.hpp"
 #include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
+#include "spec/program/outstanding.hpp"
 #include "spec/program/threads.hpp"
 
 namespace lockstep {
@@ -32,6 +33,9 @@ class Engine final : public EventEngine {
       : EventEngine(workload, machine, options, entry) {
     if constexpr (requires { Info::releases_cover_others(0); }) {
       if (!Info::releases_cover_others(variant_)) refuse_releases_for_others();
+    }
+    if constexpr (requires { Info::leaves(0); }) {
+      if (Info::leaves(variant_) != Outstanding::none) refuse_outstanding();
     }
     machine_.cu_of.image = seats_.cu_of;
     machine_.work_group_of.image = seats_.work_group_of;

@@ -106,6 +106,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   // For systems whose releases order only what their own thread has done: throws BadInput where the program
   // needs more.
   void refuse_releases_for_others() const;
+  // Throws BadInput: threads here wait for what the system's do not wait for.
+  [[noreturn]] void refuse_outstanding() const;
   // The largest block of the program, plus one; throws BadInput where blocks or threads are too small.
   [[nodiscard]] int blocks_needed() const;
   // Those of the named queues whose size the machine file or the run's options say.

@@ -110,6 +110,12 @@ void EventEngine::place_threads() {
   work_groups_ = std::max<int>(1, static_cast<int>(groups.size()));
 }
 
+void EventEngine::refuse_outstanding() const {
+  throw BadInput(fmt::format("threads of {}/{} go on while accesses are under way, and simulated ones wait",
+                             system_, find_system(system_).variants[static_cast<std::size_t>(variant_)].name),
+                 "simulate a variant whose threads wait");
+}
+
 void EventEngine::refuse_releases_for_others() const {
   for (const Thread& thread : program().threads) {
     const auto has = [&](Opcode opcode) {

@@ -613,7 +613,7 @@ TEST_CASE("doctor names the tools that are here and the packages of those that a
   ::setenv("PATH", path.c_str(), 1);
   CHECK(bare.status == 0);
   CHECK_THAT(bare.out, Catch::Contains("rumur   missing") &&
-                           Catch::Contains("apt-get install rumur spin gcc cvc5 cadical"));
+                           Catch::Contains("apt-get install rumur spin gcc g++ cvc5 cadical"));
 }
 
 TEST_CASE("the version is that of the headers") {
@@ -922,6 +922,18 @@ TEST_CASE("export writes one program to stdout, or each into a folder") {
   CHECK(all.status == 0);
   CHECK_THAT(all.out, Catch::Contains("sc-ring-wg-agent.pml"));
   CHECK(fs::file_size(fs::path(folder) / "sc-ring-wg-agent.pml") > 1000);
+  const Result cuda = lockstep.run({"export", "german", "--to", "cuda", "--size", "node=2"});
+  CHECK(cuda.status == 0);
+  CHECK_THAT(cuda.out, Catch::Contains("can_grants_the_exclusive_copy") && Catch::Contains("expand_kernel"));
+}
+
+TEST_CASE("crosscheck asks whom it is told to ask") {
+  const Command lockstep;
+  const Result asked = lockstep.run({"crosscheck", "german", "--size", "node=2", "--with", "c++"});
+  INFO(asked.error);
+  CHECK(asked.status == 0);
+  CHECK_THAT(asked.out, Catch::Contains("c++             3390        9912  holds") &&
+                            Catch::Contains("searched on") && Catch::Contains("All agree."));
 }
 
 TEST_CASE("crosscheck without a checker to ask agrees with nothing") {

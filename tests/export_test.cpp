@@ -1,5 +1,7 @@
-// Exports: that Rumur and SPIN count what Lockstep counts, that they say so where an export is broken, and
-// that nothing but a complete count is taken for agreement.
+// Exports: that Rumur, SPIN and the search of exports to C++ count what Lockstep counts, that they say so
+// where an export is broken, and that nothing but a complete count is taken for agreement.
+#include <fmt/format.h>
+
 #include <boost/describe.hpp>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -40,6 +42,7 @@ std::vector<Checker> installed_checkers() {
   for (const Checker checker : {Checker::rumur, Checker::spin}) {
     if (installed(checker)) all.push_back(checker);
   }
+  all.push_back(Checker::cplusplus);
   return all;
 }
 
@@ -168,7 +171,7 @@ struct Lamps {
 
 // ---- agreement -------------------------------------------------------------------------------------------
 
-TEST_CASE("Rumur and SPIN count what the specification of German's protocol says") {
+TEST_CASE("all checkers count what the specification of German's protocol says") {
   const CrosscheckRun german2 = run(german(2), nullptr, installed_checkers());
   CHECK(german2.ours.states == 3390);
   CHECK(german2.ours.firings == 9912);
@@ -226,13 +229,14 @@ TEST_CASE("read-modify-writes compute the same in all checkers, with negative wo
   CHECK(compared.agreement == Agreement::agree);
 }
 
-TEST_CASE("queues, ports and placement mean in Promela what they mean here, with a fault as well") {
-  if (!installed(Checker::spin)) return;
+TEST_CASE("queues, ports and placement mean in Promela and C++ what they mean here, with a fault as well") {
+  std::vector<Checker> with{Checker::cplusplus};
+  if (installed(Checker::spin)) with.push_back(Checker::spin);
   const auto test = test_named("mp-host-reads");
   for (const std::vector<std::string>& faults :
        {std::vector<std::string>{}, std::vector<std::string>{"marker-overtakes-writes"},
         std::vector<std::string>{"release-does-not-wait"}}) {
-    const CrosscheckRun compared = run(running("write-through", *test, faults), test, {Checker::spin});
+    const CrosscheckRun compared = run(running("write-through", *test, faults), test, with);
     INFO(crosscheck_text(compared));
     CHECK(compared.agreement == Agreement::agree);
   }
@@ -252,8 +256,7 @@ TEST_CASE("a question in an action means in all checkers what it means here") {
   for (const Checker checker : installed_checkers()) {
     INFO(word(checker));
     const ExportOptions how{"lamps", Purpose::count};
-    const std::string text =
-        checker == Checker::rumur ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
+    const std::string text = export_for(checker, whole, claims, how);
     const Count count = count_text(checker, text, promela_start(whole), claims.size(), {});
     INFO(count.message);
     CHECK(count.status == CountStatus::complete);
@@ -271,11 +274,11 @@ TEST_CASE("an export with one guard turned around is found out") {
   const Count ours = run(subject, nullptr, {}).ours;
   const std::map<Checker, std::pair<std::string, std::string>> slips{
       {Checker::rumur, {".copy != Permission_exclusive", ".copy = Permission_invalid"}},
-      {Checker::spin, {".copy != Permission_exclusive", ".copy == Permission_invalid"}}};
+      {Checker::spin, {".copy != Permission_exclusive", ".copy == Permission_invalid"}},
+      {Checker::cplusplus, {".copy != Permission_exclusive", ".copy == Permission_invalid"}}};
   for (const Checker checker : installed_checkers()) {
     const ExportOptions how{"broken", Purpose::count};
-    const std::string text =
-        checker == Checker::rumur ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
+    const std::string text = export_for(checker, whole, claims, how);
     const auto& [right, wrong] = slips.at(checker);
     const std::vector<OtherCount> sound{
         {checker, count_text(checker, text, promela_start(whole), claims.size(), {})}};
@@ -363,6 +366,85 @@ TEST_CASE("a checker that hangs, crashes or talks nonsense gets a verdict of its
   path.add("rumur", version + "sleep 60\n");
   options.interrupted = &interrupted;
   CHECK(count_of_text(Checker::rumur, "", options).status == CountStatus::interrupted);
+}
+
+// ---- the search of exports to C++ ------------------------------------------------------------------------
+
+namespace {
+
+// A search that was compiled here, in a folder of its own.
+class Searched {
+ public:
+  explicit Searched(const std::string& text) {
+    write_file(folder_.path() / "model.cu", text);
+    const ProcessResult compiled =
+        run_in({"c++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror",
+                "-pthread", "-x", "c++", "model.cu", "-o", "search"});
+    INFO(compiled.output);
+    REQUIRE(compiled.status == 0);
+  }
+  [[nodiscard]] ProcessResult operator()(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> command{(folder_.path() / "search").string()};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_in(std::move(command));
+  }
+
+ private:
+  [[nodiscard]] ProcessResult run_in(std::vector<std::string> command) const {
+    return run_process({std::move(command), folder_.path(), std::chrono::seconds(120), nullptr});
+  }
+  TemporaryFolder folder_;
+};
+
+std::string searched_text(const Subject& subject, Purpose purpose) {
+  const recorded::WholeDescription whole = subject.system->describe_whole(nullptr, subject.options);
+  return export_cuda(whole, claims_of(whole, nullptr), {"the title", purpose});
+}
+
+}  // namespace
+
+TEST_CASE("a search stops at the first depth with a failure, and prints a shortest run to it") {
+  const Subject subject = german(2, {"keep-copy"});
+  const auto model = subject.build();
+  const ExploreResult ours = explore(*model, {});
+  const Searched search(searched_text(subject, Purpose::verdict));
+  for (const std::string threads : {"1", "3"}) {
+    const ProcessResult found = search({"--states", "20000", "--threads", threads});
+    INFO(found.output);
+    CHECK(found.status == 1);
+    CHECK_THAT(found.output, Catch::EndsWith("\nfailed\n"));
+    CHECK_THAT(found.output, Catch::Contains(fmt::format("by {} firings:", ours.trace.steps.size() - 1)));
+    CHECK_THAT(found.output, Catch::Contains(fmt::format("\n{:>6}. ", ours.trace.steps.size() - 1)));
+  }
+}
+
+TEST_CASE("a search says where it ends early, and what it does not understand") {
+  const Searched search(searched_text(german(2), Purpose::count));
+  const ProcessResult full = search({"--states", "500", "--threads", "2"});
+  CHECK(full.status == 3);
+  CHECK_THAT(full.output, Catch::Contains("the table is full"));
+  CHECK(read_search(full.output, 4).status == CountStatus::out_of_memory);
+  const ProcessResult bounded = search({"--states", "5000", "--depth", "3"});
+  CHECK(bounded.status == 0);
+  CHECK_THAT(bounded.output, Catch::Contains("\ndepth 3\n") && Catch::EndsWith("\nbounded\n"));
+  CHECK(read_search(bounded.output, 4).status == CountStatus::unexpected);
+  const ProcessResult complete = search({"--memory", "10"});
+  CHECK(complete.status == 0);
+  CHECK(read_search(complete.output, 4).status == CountStatus::complete);
+  CHECK(read_search(complete.output, 3).status == CountStatus::unexpected);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--memory"}, {"--memory", "x"}, {"--depth", "0"}, {"--tables", "3"}}) {
+    CHECK(search(wrong).status == 2);
+  }
+}
+
+TEST_CASE("a search stops where a value leaves its range") {
+  const std::string text = searched_text(german(2), Purpose::verdict);
+  const Searched search(replaced(text, "state_.auxiliary = (value + 1);", "state_.auxiliary = (value + 5);"));
+  const ProcessResult broken = search({"--states", "20000"});
+  INFO(broken.output);
+  CHECK(broken.status == 2);
+  CHECK_THAT(broken.output, Catch::Contains("leaves the range of its types"));
 }
 
 TEST_CASE("what Rumur prints is read with suspicion") {

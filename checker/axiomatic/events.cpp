@@ -289,23 +289,6 @@ class Runner {
     }
     return found;
   }
-  static Comparison opposite(Comparison comparison) {
-    switch (comparison) {
-      case Comparison::equal:
-        return Comparison::not_equal;
-      case Comparison::not_equal:
-        return Comparison::equal;
-      case Comparison::less:
-        return Comparison::greater_equal;
-      case Comparison::greater_equal:
-        return Comparison::less;
-      case Comparison::greater:
-        return Comparison::less_equal;
-      case Comparison::less_equal:
-        return Comparison::greater;
-    }
-    return comparison;
-  }
 
   // What addresses and barriers are named by has to be a number: each that it may be is a path of its own.
   // False: it is one.

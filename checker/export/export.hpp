@@ -1,5 +1,6 @@
 // Exports of a system to the languages of other model checkers, from its recorded trees: Murphi, as Rumur
-// reads it, and Promela, as SPIN does. Nothing here knows a protocol.
+// reads it, and Promela, as SPIN does; and to C++ with a search of its own, which a graphics processor runs.
+// Nothing here knows a protocol.
 //
 // An export has exactly the states and firings of the explorer without reductions. Fields that are not stored
 // (a thread's request) are part of the export's state, where they are recomputed after each rule that changes
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/language/test.hpp"
@@ -49,6 +51,12 @@ std::string export_murphi(const recorded::WholeDescription& whole, const std::ve
                           const ExportOptions& options);
 std::string export_promela(const recorded::WholeDescription& whole, const std::vector<Claim>& claims,
                            const ExportOptions& options);
+// A program: `nvcc -x cu` compiles it for a graphics processor, any C++20 compiler for the machine's
+// processors.
+std::string export_cuda(const recorded::WholeDescription& whole, const std::vector<Claim>& claims,
+                        const ExportOptions& options);
+// search.cu, the part of it that is the same for every system.
+std::string_view search_text();
 
 // SPIN's own state and steps that come before the system's: the choice among the initial states.
 struct PromelaStart {

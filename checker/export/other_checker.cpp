@@ -1,4 +1,5 @@
-// Rumur: model -> C -> verifier, which prints XML. SPIN: model -> C -> pan, which prints text.
+// Rumur: model -> C -> verifier, which prints XML. SPIN: model -> C -> pan, which prints text. The search of
+// search.cu: C++ -> a program, which prints text.
 #include "checker/export/other_checker.hpp"
 
 #include <fmt/format.h>
@@ -27,9 +28,9 @@ Version oldest(Checker checker) {
   return checker == Checker::rumur ? oldest_rumur : oldest_spin;
 }
 
-std::string compiler() {
-  const char* chosen = std::getenv("CC");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "cc";
+std::string compiler(const char* variable = "CC", const char* otherwise = "cc") {
+  const char* chosen = std::getenv(variable);
+  return chosen != nullptr && *chosen != '\0' ? chosen : otherwise;
 }
 
 std::string first_lines(const std::string& text, std::size_t most = 3) {
@@ -117,6 +118,7 @@ std::string optimisation(bool large, std::uint64_t states) {
 }
 constexpr std::uintmax_t large_rumur = 1'000'000;  // bytes of C
 constexpr std::uintmax_t large_spin = 200'000;
+constexpr std::size_t large_search = 400'000;
 
 Count with_rumur(const std::string& text, std::size_t claims, const fs::path& folder,
                  const CountOptions& options) {
@@ -187,6 +189,45 @@ Count with_spin(const std::string& text, const PromelaStart& start, std::size_t 
   return count;
 }
 
+Count with_search(Checker checker, const std::string& text, std::size_t claims, const fs::path& folder,
+                  const CountOptions& options) {
+  Steps steps(folder, options);
+  write_file(folder / "model.cu", text);
+  const std::string level = text.size() > large_search ? "-O1" : "-O3";
+  const std::vector<std::string> compile =
+      checker == Checker::cuda
+          ? std::vector<std::string>{"nvcc", level, "-w",       "-std=c++20", "-arch=native",
+                                     "-x",   "cu",  "model.cu", "-o",         "search"}
+          : std::vector<std::string>{compiler("CXX", "c++"),
+                                     level,
+                                     "-w",
+                                     "-std=c++20",
+                                     "-march=native",
+                                     "-pthread",
+                                     "-x",
+                                     "c++",
+                                     "model.cu",
+                                     "-o",
+                                     "search"};
+  if (auto failed = steps.run(compile, "compiling the search")) return *failed;
+  const double preparation = steps.seconds;
+  std::vector<std::string> search{(folder / "search").string()};
+  if (options.expected_states != 0 && options.purpose == Purpose::count) {
+    search.insert(search.end(), {"--states", std::to_string(options.expected_states)});
+  } else if (options.memory != 0 && checker == Checker::cplusplus) {
+    search.insert(search.end(),
+                  {"--memory", std::to_string(std::max<std::size_t>(64, options.memory >> 20))});
+  }
+  // It ends with 1 where a failure ended it and with 3 where its table is full.
+  if (auto failed = steps.run(search, "the search",
+                              [](int status) { return status == 0 || status == 1 || status == 3; })) {
+    return *failed;
+  }
+  Count count = read_search(steps.result.output, claims);
+  count.preparation = preparation;
+  return count;
+}
+
 // With acceptance cycles and weak fairness, which SPIN's partial-order reduction is not combined with.
 Count spin_cycles(const std::string& text, const fs::path& folder, const CountOptions& options) {
   Steps steps(folder, options);
@@ -236,10 +277,17 @@ std::optional<std::uint64_t> number_before(const std::string& output, std::strin
 }  // namespace
 
 std::string_view word(Checker checker) {
-  return checker == Checker::rumur ? "rumur" : "spin";
+  constexpr std::array<std::string_view, all_checkers.size()> words{"rumur", "spin", "c++", "cuda"};
+  return words.at(static_cast<std::size_t>(checker));
 }
 std::string_view language(Checker checker) {
-  return checker == Checker::rumur ? "murphi" : "promela";
+  return checker == Checker::rumur ? "murphi" : checker == Checker::spin ? "promela" : "cuda";
+}
+std::string export_for(Checker checker, const recorded::WholeDescription& whole,
+                       const std::vector<Claim>& claims, const ExportOptions& options) {
+  return checker == Checker::rumur  ? export_murphi(whole, claims, options)
+         : checker == Checker::spin ? export_promela(whole, claims, options)
+                                    : export_cuda(whole, claims, options);
 }
 std::string_view word(CountStatus status) {
   constexpr std::array<std::string_view, 8> words{"complete",      "missing", "too old",    "out of time",
@@ -254,6 +302,31 @@ bool too_old(Checker checker, const std::string& version_text) {
   Version version{};
   for (std::size_t i = 0; i < version.size(); ++i) version[i] = std::atoi(found[i + 1].str().c_str());
   return version < oldest(checker);
+}
+
+Count read_search(const std::string& output, std::size_t claims) {
+  static const std::regex place(R"(on (.*), a table of )");
+  static const std::regex line(R"((states|firings) (\d+))");
+  static const std::regex seconds(R"(seconds ([0-9.]+))");
+  static const std::regex claim(R"(claim (\d+) (\d+) )");
+  if (output.find("the table is full") != std::string::npos)
+    return failure(CountStatus::out_of_memory, "the table of the search is full");
+  std::smatch found;
+  Count count;
+  if (std::regex_search(output, found, place)) count.note = fmt::format("searched on {}", found[1].str());
+  std::size_t numbers = 0;
+  for (std::sregex_iterator at(output.begin(), output.end(), line), end; at != end; ++at, ++numbers)
+    ((*at)[1] == "states" ? count.states : count.firings) = std::stoull((*at)[2]);
+  for (std::sregex_iterator at(output.begin(), output.end(), claim), end; at != end; ++at) {
+    if (std::stoull((*at)[1]) == count.claims.size()) count.claims.push_back(std::stoull((*at)[2]));
+  }
+  count.failed = output.ends_with("\nfailed\n");
+  if (numbers != 2 || count.claims.size() != claims || !std::regex_search(output, found, seconds) ||
+      (!count.failed && !output.ends_with("\ncomplete\n"))) {
+    return failure(CountStatus::unexpected, "the search printed no counts: " + first_lines(output));
+  }
+  count.seconds = std::strtod(found[1].str().c_str(), nullptr);
+  return count;
 }
 
 Count read_rumur(const std::string& output, std::size_t claims) {
@@ -377,8 +450,16 @@ Count read_spin(const std::string& output, const PromelaStart& start, std::size_
 Count count_text(Checker checker, const std::string& text, const PromelaStart& start, std::size_t claims,
                  const CountOptions& options) {
   const TemporaryFolder folder;
-  return checker == Checker::rumur ? with_rumur(text, claims, folder.path(), options)
-                                   : with_spin(text, start, claims, folder.path(), options);
+  switch (checker) {
+    case Checker::rumur:
+      return with_rumur(text, claims, folder.path(), options);
+    case Checker::spin:
+      return with_spin(text, start, claims, folder.path(), options);
+    case Checker::cplusplus:
+    case Checker::cuda:
+      break;
+  }
+  return with_search(checker, text, claims, folder.path(), options);
 }
 
 Count spin_progress(const recorded::WholeDescription& whole, const std::string& title, int thread,
@@ -389,9 +470,7 @@ Count spin_progress(const recorded::WholeDescription& whole, const std::string& 
 
 Count count_with(Checker checker, const recorded::WholeDescription& whole, const std::vector<Claim>& claims,
                  const std::string& title, const CountOptions& options) {
-  const ExportOptions how{title, options.purpose, -1};
-  const std::string text =
-      checker == Checker::rumur ? export_murphi(whole, claims, how) : export_promela(whole, claims, how);
+  const std::string text = export_for(checker, whole, claims, {title, options.purpose, -1});
   return count_text(checker, text, promela_start(whole), claims.size(), options);
 }
 

@@ -1,7 +1,9 @@
-// Rumur and SPIN on an export: generated, compiled, run, and their output read with suspicion. Whatever does
-// not end in a complete count says why; nothing but a complete count can agree.
+// Rumur, SPIN and the search that comes with an export to C++: generated, compiled, run, and their output
+// read with suspicion. Whatever does not end in a complete count says why; nothing but a complete count can
+// agree.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,9 +15,18 @@
 
 namespace lockstep {
 
-enum class Checker : std::uint8_t { rumur, spin };
-std::string_view word(Checker checker);      // "rumur"
+enum class Checker : std::uint8_t {
+  rumur,
+  spin,
+  cplusplus,  // export_cuda, compiled for the processors of the machine
+  cuda,       // the same, for its graphics processor
+};
+inline constexpr std::array all_checkers{Checker::rumur, Checker::spin, Checker::cplusplus, Checker::cuda};
+std::string_view word(Checker checker);      // "rumur"; "c++"
 std::string_view language(Checker checker);  // "murphi"
+// In that language.
+std::string export_for(Checker checker, const recorded::WholeDescription& whole,
+                       const std::vector<Claim>& claims, const ExportOptions& options);
 
 enum class CountStatus : std::uint8_t {
   complete,
@@ -63,6 +74,7 @@ Count spin_progress(const recorded::WholeDescription& whole, const std::string& 
                     const CountOptions& options);
 
 // What the output of a finished search says, where it was to count and where it was to find a failure.
+Count read_search(const std::string& output, std::size_t claims);
 Count read_rumur(const std::string& output, std::size_t claims);
 Count read_spin(const std::string& output, const PromelaStart& start, std::size_t claims);
 Count read_rumur_verdict(const std::string& output);

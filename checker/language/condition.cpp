@@ -99,6 +99,12 @@ std::string outcome_text(const LitmusTest& test, const Outcome& outcome) {
   return text;
 }
 
+bool is_expected_to_fail(const LitmusTest& test, std::string_view on) {
+  return std::any_of(test.expected.begin(), test.expected.end(), [&](const ExpectedObservation& one) {
+    return one.system == on && one.observation == Observation::fails;
+  });
+}
+
 std::string_view word(Observation observation) {
   return pick(observation, std::array<std::string_view, 4>{"never", "sometimes", "always", "fails"});
 }

@@ -52,6 +52,14 @@ std::optional<std::string_view> value_word(const LitmusTest& test, std::size_t t
 // "P1:r0=1; P1:r1=0;", as herd prints a final state.
 std::string outcome_text(const LitmusTest& test, const Outcome& outcome);
 
+// Of an expectation: whether some outcome is one that ought not to be there.
+constexpr bool excludes(Observation expected) {
+  return expected == Observation::never || expected == Observation::always;
+}
+// Whether the file says that on the system, or under the model, something that the program claims does not
+// hold.
+bool is_expected_to_fail(const LitmusTest& test, std::string_view on);
+
 std::string_view word(Observation observation);            // "never"
 std::string_view herd_word(Observation observation);       // "Never"
 std::string_view herd_expectation(Quantifier quantifier);  // "Allowed", "Forbidden", "Required"

@@ -247,9 +247,7 @@ class FaultSuite {
   static bool strays_from_expected(const LitmusTest& test, const SystemRun& run) {
     return run.status == RunStatus::complete &&
            std::any_of(test.expected.begin(), test.expected.end(), [&](const ExpectedObservation& expected) {
-             const bool excludes =
-                 expected.observation == Observation::never || expected.observation == Observation::always;
-             return expected.system == run.system && excludes &&
+             return expected.system == run.system && excludes(expected.observation) &&
                     expected.observation != run.tally.observation();
            });
   }

@@ -55,7 +55,7 @@ class Judge {
   void find_failure(const SystemRun& run) {
     if (never_ends(run) && test_.expected_progress.empty())
       report_.findings.push_back({Finding::Kind::failure, run.system, "no run ends", {}});
-    if (!failed(run.status) || is_expected_to_fail(run)) return;
+    if (!failed(run.status) || is_known_to_fail(run)) return;
     report_.findings.push_back({Finding::Kind::failure, run.system, failure_text(run), run.failure});
   }
 
@@ -65,13 +65,10 @@ class Judge {
   }
 
   // Under some scheduler, hence under the one that does anything; or on the system.
-  [[nodiscard]] bool is_expected_to_fail(const SystemRun& run) const {
+  [[nodiscard]] bool is_known_to_fail(const SystemRun& run) const {
     return std::any_of(test_.expected_progress.begin(), test_.expected_progress.end(),
                        [](const ExpectedProgress& one) { return one.verdict == "unsafe"; }) ||
-           (run.status == RunStatus::assertion &&
-            std::any_of(test_.expected.begin(), test_.expected.end(), [&](const ExpectedObservation& one) {
-              return one.system == run.system && one.observation == Observation::fails;
-            }));
+           (run.status == RunStatus::assertion && is_expected_to_fail(test_, run.system));
   }
 
   // ---- conformance
@@ -180,9 +177,7 @@ class Judge {
                     fmt::format("{}, expected {}", word(found), word(expected.observation)),
                     {}};
     // An outcome that ought not to be there can be shown.
-    const bool excludes =
-        expected.observation == Observation::never || expected.observation == Observation::always;
-    if (!has_violation(run.system) && excludes) {
+    if (!has_violation(run.system) && excludes(expected.observation)) {
       const bool unwanted = expected.observation == Observation::never;
       finding.evidence = search(run, [&](const Outcome& outcome) {
         return satisfies(test_.filter, test_, outcome) &&

@@ -10,16 +10,12 @@ namespace lockstep {
 
 namespace {
 
-std::size_t first_slot(const Program& program, std::size_t thread) {
-  const int from = program.threads[thread].slots_from;
-  return from < 0 ? thread + 1 : static_cast<std::size_t>(from);
-}
-
-int slots_of(const Program& program, std::size_t thread) {
-  const std::size_t first = first_slot(program, thread);
-  std::size_t end = first;
-  while (end < program.threads.size() && program.threads[end].slot_of == static_cast<int>(thread)) ++end;
-  return static_cast<int>(end - first);
+int slots_of(const Program& program, int thread) {
+  const int first = first_slot(program, thread);
+  const int threads = static_cast<int>(program.threads.size());
+  int end = first;
+  while (end < threads && program.threads[static_cast<std::size_t>(end)].slot_of == thread) ++end;
+  return end - first;
 }
 
 void check_instruction(const Program& program, const Thread& thread, const Instruction& i, int slots) {
@@ -45,12 +41,12 @@ void check_end(const Program& program, const Thread& thread, int slots) {
 }  // namespace
 
 void check_slots(const Program& program) {
-  for (std::size_t t = 0; t < program.threads.size(); ++t) {
-    const Thread& thread = program.threads[t];
+  for (int t = 0; t < static_cast<int>(program.threads.size()); ++t) {
+    const Thread& thread = program.threads[static_cast<std::size_t>(t)];
     if (thread.slot_of >= 0) {
-      const auto self = static_cast<std::size_t>(thread.slot_of);
-      const std::size_t first = self < t ? first_slot(program, self) : t + 1;
-      const bool its_own = first <= t && t < first + static_cast<std::size_t>(slots_of(program, self));
+      const int self = thread.slot_of;
+      const int first = self < t ? first_slot(program, self) : t + 1;
+      const bool its_own = first <= t && t < first + slots_of(program, self);
       if (!its_own || !thread.code.empty())
         throw BadInput(
             fmt::format("'{}' of '{}' is not among the slots of its thread", thread.name, program.name));

@@ -2,8 +2,6 @@
 // the memory system's own.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <map>
 #include <memory>
 #include <type_traits>
@@ -101,13 +99,6 @@ std::unique_ptr<ProgramModel> build_scheduled_model(std::shared_ptr<const Progra
   constexpr bool performs_at_once = requires {
     requires Info::performs_at_once;
   };
-  if constexpr (requires { Info::leaves(0); }) {
-    if (Info::leaves(variant_index(find_system(Info::name), options.variant)) != Outstanding::none)
-      throw BadInput(
-          fmt::format("threads of {}/{} go on while accesses are under way, and schedulers look at "
-                      "what a thread itself waits for",
-                      Info::name, options.variant));
-  }
   refuse_slots(*program, "schedulers look at a thread's own port");
   const PlacementTable placement = place(*program);
   check_setup(*options.scheduler, placement.cus, performs_at_once, Info::name);

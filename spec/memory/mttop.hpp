@@ -23,7 +23,6 @@
 //  - Scopes ask for nothing. CPUs wait for each access.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <type_traits>

@@ -17,6 +17,7 @@
 
 #include "spec/program/lowering.hpp"
 #include "spec/program/program.hpp"
+#include "spec/program/values.hpp"
 
 namespace lockstep {
 
@@ -80,8 +81,8 @@ inline std::vector<bool> nothing_follows(const std::vector<Instruction>& code) {
   std::vector<bool> silent(code.size() + 1, true);
   for (std::size_t pc = code.size(); pc-- > 0;) {
     const Instruction& i = code[pc];
-    const bool leaves = i.opcode != Opcode::jump;
-    silent[pc] = !asks_memory(i) && !goes_back(code, pc) && (!leaves || silent[pc + 1]) &&
+    const bool goes_on = i.opcode != Opcode::jump;
+    silent[pc] = !asks_memory(i) && !goes_back(code, pc) && (!goes_on || silent[pc + 1]) &&
                  (i.target < 0 || silent[static_cast<std::size_t>(i.target)]);
   }
   return silent;
@@ -127,24 +128,6 @@ inline Issue issue_of(const std::vector<Instruction>& code, Outstanding which, s
   return issue;
 }
 
-constexpr Comparison inverse(Comparison c) {
-  switch (c) {
-    case Comparison::equal:
-      return Comparison::not_equal;
-    case Comparison::not_equal:
-      return Comparison::equal;
-    case Comparison::less:
-      return Comparison::greater_equal;
-    case Comparison::greater_equal:
-      return Comparison::less;
-    case Comparison::greater:
-      return Comparison::less_equal;
-    case Comparison::less_equal:
-      return Comparison::greater;
-  }
-  return c;
-}
-
 inline Instruction await(std::uint32_t slots) {
   Instruction i;
   i.opcode = Opcode::await;
@@ -176,7 +159,7 @@ inline Program with_outstanding(Program program, Outstanding which, int most) {
     if (behind != 0) {
       if (old.opcode == Opcode::branch) {
         Instruction skip = old;
-        skip.comparison = outstanding::inverse(old.comparison);
+        skip.comparison = opposite(old.comparison);
         skip.target = lowering::written_place(code.size() + 3);
         code.push_back(skip);
       }

@@ -230,6 +230,12 @@ struct Program {
   std::vector<std::pair<int, int>> system_synchronizes;  // Vulkan: threads, the first before the second
 };
 
+// The number of a thread's slot 1, if it has one.
+inline int first_slot(const Program& program, int thread) {
+  const int from = program.threads[static_cast<std::size_t>(thread)].slots_from;
+  return from < 0 ? thread + 1 : from;
+}
+
 // The value that a waiting atomic waits to read.
 constexpr const Operand& expected_value(const Instruction& i) {
   return i.opcode == Opcode::load || i.rmw == RmwFunction::compare_swap ? i.a : i.b;

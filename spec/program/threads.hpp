@@ -340,9 +340,7 @@ struct Threads {
     const auto& port = s.port(thread_index(slot));
     return !port.pending && !port.done;
   }
-  [[nodiscard]] int first_slot(int t) const {
-    return thread(t).slots_from < 0 ? t + 1 : thread(t).slots_from;
-  }
+  [[nodiscard]] int first_slot(int t) const { return lockstep::first_slot(program, t); }
   template <class F>
   void for_each_slot(int t, F&& f) const {
     for (int slot = first_slot(t); slot < count() && thread(slot).slot_of == t; ++slot) f(slot);

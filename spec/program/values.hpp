@@ -57,6 +57,25 @@ auto compare(Comparison c, const Value& a, const Value& b) -> decltype(a == b) {
   return a == b;
 }
 
+// What holds where the comparison does not.
+constexpr Comparison opposite(Comparison c) {
+  switch (c) {
+    case Comparison::equal:
+      return Comparison::not_equal;
+    case Comparison::not_equal:
+      return Comparison::equal;
+    case Comparison::less:
+      return Comparison::greater_equal;
+    case Comparison::greater_equal:
+      return Comparison::less;
+    case Comparison::greater:
+      return Comparison::less_equal;
+    case Comparison::less_equal:
+      return Comparison::greater;
+  }
+  return c;
+}
+
 // The order of words without a sign.
 template <class Value>
 auto unsigned_less(const Value& a, const Value& b) -> decltype(a < b) {

@@ -45,20 +45,14 @@ inline constexpr std::array flag_barrier_faults{
 class FlagBarrier {
  public:
   FlagBarrier(const SyncChoice& choice, Assembler& program) : choice_(choice) {
-    const int before = choice["launched-before"];
-    const int all = choice["grid"] > 0 ? choice["grid"] : choice["cus"] * choice["work-groups-per-cu"];
-    const int groups = std::max(before, all);
-    const int cus = choice["cus"];
-    const bool local = groups > cus;
-    const auto flags_on = [&](int cu) {
-      return as_released("rounds-up") ? most_on_a_cu(groups) : (groups + cus - 1 - cu) / cus;
-    };
-    int words = 2 * std::min(cus, groups);
-    for (int cu = 0; local && cu < cus; ++cu) words += 2 * flags_on(cu);
+    const Launch widest{std::max(choice["launched-before"], groups_of(choice)), choice["cus"]};
+    const int local = widest.most_on_a_cu() > 1 ? widest.cus : 0;
+    int words = 2 * widest.leaders();
+    for (int cu = 0; cu < local; ++cu) words += 2 * groups_expected(widest, cu);
     words_per_block_ = words <= 8 ? 2 : WordTag::capacity;
-    for (int cu = 0; local && cu < cus; ++cu)
-      local_.push_back(flags_for(program, flags_on(cu), "_" + std::to_string(cu) + "_"));
-    global_ = flags_for(program, std::min(cus, groups), "");
+    for (int cu = 0; cu < local; ++cu)
+      local_.push_back(flags_for(program, groups_expected(widest, cu), "_" + std::to_string(cu) + "_"));
+    global_ = flags_for(program, widest.leaders(), "");
   }
   void claim_at_end(Assembler& program) const {
     for (const Flags& flags : local_) claim(program, flags);
@@ -73,7 +67,7 @@ class FlagBarrier {
   void lead(CodeOf& thread, const Launch& launch, int group, int) {
     const int cu = launch.cu_of(group);
     // With one work-group on each CU there is no local level.
-    if (most_on_a_cu(launch.groups) == 1) return global(thread, launch, group);
+    if (launch.most_on_a_cu() == 1) return global(thread, launch, group);
     const Flags& flags = local_[static_cast<std::size_t>(cu)];
     const int place = group / launch.cus;
     raise(thread, flags, place);
@@ -85,7 +79,7 @@ class FlagBarrier {
     await_own(thread, flags, place, local_scope());
   }
   void follow(CodeOf& thread, const Launch& launch, int group, int) {
-    const bool local = most_on_a_cu(launch.groups) > 1;
+    const bool local = launch.most_on_a_cu() > 1;
     const int own = as_released("siblings-not-met") ? 2 : 3;
     const int of_main = 2;
     int barriers = 0;
@@ -103,9 +97,8 @@ class FlagBarrier {
   [[nodiscard]] bool as_released(std::string_view variant) const {
     return choice_.is("as-released") || choice_.is(variant);
   }
-  [[nodiscard]] int most_on_a_cu(int groups) const { return (groups + choice_["cus"] - 1) / choice_["cus"]; }
   [[nodiscard]] int groups_expected(const Launch& launch, int cu) const {
-    return as_released("rounds-up") ? most_on_a_cu(launch.groups) : launch.groups_on(cu);
+    return as_released("rounds-up") ? launch.most_on_a_cu() : launch.groups_on(cu);
   }
   [[nodiscard]] Scope local_scope() const { return choice_["narrow"] == 1 ? Scope::wg : Scope::agent; }
   // Side by side, as in an array, in as few blocks as leave one for the message.

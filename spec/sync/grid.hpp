@@ -50,9 +50,15 @@ struct Launch {
   // As printed, numTBsThisSM = gridDim.x / NUM_SM; and how many there are.
   [[nodiscard]] int printed_groups_on_cu() const { return groups / cus; }
   [[nodiscard]] int groups_on(int cu) const { return groups / cus + (cu < groups % cus ? 1 : 0); }
+  [[nodiscard]] int most_on_a_cu() const { return (groups + cus - 1) / cus; }
   // numJoin
   [[nodiscard]] int leaders() const { return std::min(groups, cus); }
 };
+
+// The work-groups of the launch that is asked about.
+inline int groups_of(const SyncChoice& choice) {
+  return choice["grid"] > 0 ? choice["grid"] : choice["cus"] * choice["work-groups-per-cu"];
+}
 
 // A word for each episode, written before it and read behind it.
 class Message {
@@ -88,7 +94,7 @@ class Grid {
  public:
   Grid(const SyncChoice& choice, Assembler& program, Barrier& barrier)
       : choice_(choice), program_(program), barrier_(barrier), message_(program, choice["episodes"]) {
-    const int all = choice["grid"] > 0 ? choice["grid"] : choice["cus"] * choice["work-groups-per-cu"];
+    const int all = groups_of(choice);
     if (choice["migrates"] == 1 && (choice["cus"] < 2 || all < 2)) {
       throw std::invalid_argument("migrates=1 needs two CUs and a work-group on each");
     }

@@ -135,7 +135,7 @@ class SenseBarrier {
     const int cu = words_of(choice_, launch, group, episode > 0);
     const bool truncates = choice_.is("as-printed") || choice_.is("truncates");
     const int rounded = truncates ? launch.printed_groups_on_cu() : launch.groups_on(cu);
-    const int n = released() ? (launch.groups + launch.cus - 1) / launch.cus : rounded;
+    const int n = released() ? launch.most_on_a_cu() : rounded;
     const Scope scope = local_scope();
     const Word counter = counters_[static_cast<std::size_t>(cu)];
     const Label out = thread.label();
