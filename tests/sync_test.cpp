@@ -284,6 +284,49 @@ TEST_CASE("SleepSem as released is for readers alone") {
   CHECK(safety(built("sleep-sem", "as-released", {{"readers", 2}})) == too_many);
 }
 
+TEST_CASE("a loop that waits with one barrier lets a wave go on, and a round later in, without the lock") {
+  const Values two{{"waves", 2}, {"rounds", 2}};
+  CHECK(safety(built("ticket-lock", "as-released", two)) == "one second wave is in the critical section");
+  CHECK(safety(built("ticket-lock", "as-released", {{"waves", 2}})) == "deadlock");
+  CHECK(safety(built("ticket-lock", "as-released", {{"rounds", 2}, {"threads", 3}})) == "holds");
+  CHECK(safety(built("ticket-lock", "default", two)) == "holds");
+  CHECK(progress(built("ticket-lock", "default", two)) == "terminates");
+}
+
+TEST_CASE("a ticket lock whose tickets wrap and whose turns do not stops when they have") {
+  CHECK(progress(built("ticket-lock", "turn-not-wrapped")) == "terminates");
+  CHECK(progress(built("ticket-lock", "turn-not-wrapped", {{"rounds", 2}})) == "trap");
+}
+
+TEST_CASE("HeteroSync's local locks order nothing between work-groups") {
+  const std::string counts = "every increment counts";
+  for (const std::string name : {"test-and-set", "ticket-lock", "decentralized-ticket-lock"}) {
+    INFO(name);
+    const Values narrow{{"narrow", 1}, {"rounds", 2}};
+    CHECK(races(built(name, "as-released", {{"narrow", 1}})));
+    CHECK(safety(built(name, "as-released", narrow), "write-through") == counts);
+    CHECK(safety(built(name, "as-released", narrow)) == "holds");
+    CHECK(allows("ptx-v6.0", built(name, "as-released", {{"narrow", 1}}), "~data == 2"));
+    CHECK(message_of([&] { built(name, "", narrow); }) == "narrow=1 needs the variant as-released");
+  }
+  for (const std::string name : {"test-and-set", "ticket-lock"}) {
+    INFO(name);
+    CHECK_FALSE(races(built(name, "as-released")));
+    CHECK(safety(built(name, "as-released", {{"rounds", 2}}), "write-through") == "holds");
+    CHECK(safety(built(name, "as-released"), "mttop") == "holds");
+    for (const std::string model : {"ptx-v6.0", "rc11", "opencl", "rmo"})
+      CHECK_FALSE(allows(model, built(name, "as-released"), "~data == 2"));
+  }
+}
+
+TEST_CASE("a ring with fewer entries than work-groups lets two in; with more it goes round") {
+  const std::string name = "decentralized-ticket-lock";
+  CHECK(safety(built(name, "", {{"threads", 3}, {"entries", 2}})) == not_alone);
+  CHECK(safety(built(name, "", {{"threads", 2}, {"entries", 1}})) == not_alone);
+  CHECK(safety(built(name, "", {{"threads", 3}, {"entries", 4}, {"rounds", 2}})) == "holds");
+  CHECK(progress(built(name, "", {{"threads", 3}, {"entries", 4}, {"rounds", 2}})) == "terminates");
+}
+
 TEST_CASE("HeteroSync's fences behind what hands over publish nothing") {
   const std::string end = "~data == 2";
   CHECK(races(built("decentralized-ticket-lock", "as-released")));
@@ -443,9 +486,9 @@ TEST_CASE("what a program does not have is refused with what it has") {
         }) == "threads=7 of ticket-lock is not between 1 and 6");
   CHECK(message_of([] {
           built("ticket-lock", "", {{"readers", 1}});
-        }) == "ticket-lock has no parameter 'readers'; it has: threads, rounds");
+        }) == "ticket-lock has no parameter 'readers'; it has: threads, rounds, waves, narrow");
   CHECK(message_of([] { built("ticket-lock", "printed"); }) ==
-        "ticket-lock has no variant 'printed'; it has: default");
+        "ticket-lock has no variant 'printed'; it has: default, as-released, turn-not-wrapped");
   CHECK(message_of([] {
           built("spin-sem", "", {{"readers", 6}, {"writers", 4}});
         }) == "a program has room for 9 threads");
@@ -491,6 +534,7 @@ TEST_CASE("the files of litmus/sync are what the catalogue prints") {
   };
   const std::vector<Shipped> shipped{
       {"sync-test-and-set", "test-and-set", "", {}},
+      {"sync-test-and-set-local", "test-and-set", "as-released", {{"narrow", 1}}},
       {"sync-ticket-lock", "ticket-lock", "", {}},
       {"sync-decentralized-ticket-lock", "decentralized-ticket-lock", "", {}},
       {"sync-spin-sem", "spin-sem", "", {}},

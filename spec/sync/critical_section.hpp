@@ -5,6 +5,7 @@
 // and reads it again.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 #include "spec/sync/assembler.hpp"
@@ -14,6 +15,36 @@ namespace lockstep::sync {
 
 inline constexpr SyncParameter rounds_parameter{"rounds", "how often each thread goes in; 0: for ever", 0, 4,
                                                 1};
+
+// HeteroSync's local locks are those of one CU, with fences that reach one work-group
+// (__threadfence_block()), and atomics that reach the device.
+inline constexpr SyncParameter narrow_fences_parameter{
+    "narrow", "1: fences at work-group scope, as in the local forms (as-released alone has fences)", 0, 1, 0};
+
+// How a lock orders what is inside: by its own accesses, or as released by relaxed ones and fences.
+class LockOrders {
+ public:
+  explicit LockOrders(const SyncChoice& choice)
+      : fences_(choice.is("as-released")), scope_(choice["narrow"] == 1 ? Scope::wg : Scope::agent) {
+    if (choice["narrow"] == 1 && !fences_)
+      throw std::invalid_argument("narrow=1 needs the variant as-released");
+  }
+  [[nodiscard]] bool fences() const { return fences_; }
+  [[nodiscard]] Access take(bool orders_nothing = false) const {
+    return fences_ || orders_nothing ? relaxed(Scope::agent) : acquire(Scope::agent);
+  }
+  [[nodiscard]] Access give(bool orders_nothing = false) const {
+    return fences_ || orders_nothing ? relaxed(Scope::agent) : release(Scope::agent);
+  }
+  // Behind what takes the lock, or in front of what gives it away.
+  void fence_inside(CodeOf& thread, bool orders_nothing = false) const {
+    if (fences_ && !orders_nothing) thread.fence(acq_rel(scope_));
+  }
+
+ private:
+  bool fences_;
+  Scope scope_;
+};
 
 // `body()` as often as asked for. The counter ends where it began, so that it tells no states apart.
 template <class Body>
@@ -32,17 +63,18 @@ void repeat(CodeOf& thread, int rounds, Body body) {
   thread.move(round, 0);
 }
 
-// The critical section of a lock, around one word. `scratch` is 0 before and after.
+// The critical section of a lock, around one word. `scratch` is 0 before and after. `who`: of which waves,
+// where not all have the same word.
 struct CriticalSection {
   Claim inside;
   Word data;
   bool counts;
 
-  CriticalSection(Assembler& program, int threads, int rounds)
-      : inside(program.section("one is in the critical section", 1)),
-        data(program.word("data")),
+  CriticalSection(Assembler& program, int threads, int rounds, const std::string& who = "")
+      : inside(program.section("one" + who + " is in the critical section", 1)),
+        data(program.word(who.empty() ? "data" : "data2")),
         counts(rounds > 0) {
-    if (counts) program.finally("every increment counts", data, threads * rounds);
+    if (counts) program.finally("every increment" + who + " counts", data, threads * rounds);
   }
 
   void execute(CodeOf& thread, Register scratch) const {

@@ -7,12 +7,13 @@
 // the difference is the work-group's inner loop, which shows with two waves (variant `wait-instruction`).
 //
 //  - The print adds 16 to the tail, for entries in cache lines of their own, and does not say what follows
-//    the last entry. Here the entries are a ring, as many as work-groups: no more tickets are out at once.
+//    the last entry. Here the entries are a ring, as many as work-groups, since no more tickets are out at
+//    once; or as many as `entries` says.
 //  - The text has the holder lock its own entry "to begin its critical section"; the code does so at the
 //    beginning of its end (l. 24), which nobody can tell: nobody else looks at the entry in between.
 //  - No order is printed. "lock acquire" and "lock release" stand beside the load and the last exchange.
 //    HeteroSync's code (cudaLocksMutexSleep.cu) has a fence behind the load, and one behind the exchanges:
-//    variant `as-released`.
+//    variant `as-released`, and with `narrow=1` SleepMutexLocal.
 //  - With waves=2 a second wave comes along as printed: it does nothing inside the critical section. Unlock
 //    begins with a work-group barrier, for the lock is held for both.
 #pragma once
@@ -33,16 +34,19 @@ inline constexpr std::array decentralized_faults{
     Fault{"handed-over-relaxed", "the next entry is unlocked without a release"},
     Fault{"two-entries-unlocked", "two entries are unlocked to begin with"},
 };
-inline constexpr std::array decentralized_parameters{SyncParameter{"threads", "work-groups", 1, 6, 2},
-                                                     rounds_parameter,
-                                                     SyncParameter{"waves", "of a work-group", 1, 2, 1}};
+inline constexpr std::array decentralized_parameters{
+    SyncParameter{"threads", "work-groups", 1, 6, 2}, rounds_parameter,
+    SyncParameter{"waves", "of a work-group", 1, 2, 1},
+    SyncParameter{"entries", "of the ring; 0: one a work-group", 0, 6, 0}, narrow_fences_parameter};
 
 class DecentralizedTicketLock {
  public:
   explicit DecentralizedTicketLock(const SyncChoice& choice)
       : choice_(choice),
         groups_(choice["threads"]),
+        entries_(choice["entries"] > 0 ? choice["entries"] : groups_),
         rounds_(choice["rounds"]),
+        orders_(choice),
         program_(choice.name()),
         tail_(program_.word("tail")),
         critical_(program_, groups_, rounds_) {
@@ -53,9 +57,10 @@ class DecentralizedTicketLock {
       if (two_waves()) second_wave(g);
     }
     if (rounds_ > 0) {
-      program_.finally("every ticket was drawn", tail_, 0);
-      for (int i = 0; i < groups_; ++i) {
-        program_.finally(entry(i), i == 0 ? 1 : -1);
+      const int next = groups_ * rounds_ % entries_;
+      program_.finally("every ticket was drawn", tail_, next);
+      for (int i = 0; i < entries_; ++i) {
+        program_.finally(entry(i), i == next ? 1 : -1);
       }
     }
   }
@@ -66,14 +71,13 @@ class DecentralizedTicketLock {
   static constexpr Scope wg = Scope::wg;
 
   [[nodiscard]] bool two_waves() const { return choice_["waves"] == 2; }
-  [[nodiscard]] bool released() const { return choice_.is("as-released"); }
-  [[nodiscard]] Word entry(int i) const { return queue_[static_cast<std::size_t>(i % groups_)]; }
+  [[nodiscard]] Word entry(int i) const { return queue_[static_cast<std::size_t>(i % entries_)]; }
   [[nodiscard]] Word acquired(int g) const { return acquired_[static_cast<std::size_t>(g)]; }
 
   // Entries have blocks of their own as far as there are blocks.
   void add_queue() {
-    const bool apart = groups_ + (two_waves() ? 1 : 0) <= 3;
-    for (int i = 0; i < groups_; ++i) {
+    const bool apart = entries_ + (two_waves() ? 1 : 0) <= 3;
+    for (int i = 0; i < entries_; ++i) {
       const bool open = i == 0 || (i == 1 && choice_.has("two-entries-unlocked"));
       const std::string name = "entry" + std::to_string(i);
       const bool fresh = apart || i % 4 == 0;
@@ -87,8 +91,8 @@ class DecentralizedTicketLock {
   template <class At>
   void by_ticket(CodeOf& thread, Register ticket, At at) const {
     const Label done = thread.label();
-    for (int i = 0; i < groups_; ++i) {
-      const bool last = i + 1 == groups_;
+    for (int i = 0; i < entries_; ++i) {
+      const bool last = i + 1 == entries_;
       const Label other = thread.label();
       if (!last) thread.branch_unequal(ticket, i, other);
       at(i);
@@ -103,7 +107,7 @@ class DecentralizedTicketLock {
     const Register ticket = thread.reg("ticket");
     const Register r = thread.reg("r");
     repeat(thread, rounds_, [&] {
-      thread.update(RmwFunction::increment, ticket, tail_, groups_ - 1, relaxed(agent));  // l. 5
+      thread.update(RmwFunction::increment, ticket, tail_, entries_ - 1, relaxed(agent));  // l. 5
       if (two_waves()) {
         thread.update(RmwFunction::exchange, acquired(g), 0, relaxed(wg));  // l. 6
         thread.barrier();                                                   // (a) l. 8, (b) l. 9
@@ -111,10 +115,8 @@ class DecentralizedTicketLock {
       if (two_waves() && choice_.is("wait-instruction")) {
         lock_with_wait_instruction(thread, ticket, r, g);
       } else {
-        by_ticket(thread, ticket, [&](int i) {
-          thread.wait_load(r, entry(i), 1, released() ? relaxed(agent) : acquire(agent));
-        });
-        if (released()) thread.fence(acq_rel(agent));
+        by_ticket(thread, ticket, [&](int i) { thread.wait_load(r, entry(i), 1, orders_.take()); });
+        orders_.fence_inside(thread);
         if (two_waves()) thread.update(RmwFunction::exchange, acquired(g), 1, release(wg));  // (b) l. 15
       }
       critical_.execute(thread, r);
@@ -130,11 +132,10 @@ class DecentralizedTicketLock {
       if (!choice_.has("entry-not-reset")) {
         thread.update(RmwFunction::exchange, entry(i), -1, relaxed(agent));  // l. 24
       }
-      const bool orders = !released() && !choice_.has("handed-over-relaxed");
       thread.update(RmwFunction::exchange, entry(i + 1), 1,
-                    orders ? release(agent) : relaxed(agent));  // l. 25
+                    orders_.give(choice_.has("handed-over-relaxed")));  // l. 25
     });
-    if (released()) thread.fence(acq_rel(agent));
+    orders_.fence_inside(thread);  // which here is outside
   }
 
   void lock_with_wait_instruction(CodeOf& thread, Register ticket, Register r, int g) const {
@@ -177,7 +178,9 @@ class DecentralizedTicketLock {
 
   const SyncChoice& choice_;
   int groups_;
+  int entries_;
   int rounds_;
+  LockOrders orders_;
   Assembler program_;
   Word tail_;
   CriticalSection critical_;
