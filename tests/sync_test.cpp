@@ -41,12 +41,13 @@ std::string safety(const Program& program, const std::string& system = "sc") {
 }
 
 std::string progress(const Program& program, const std::string& scheduler = "fair",
-                     const std::string& system = "sc") {
+                     const std::string& system = "sc", CycleFairness fairness = CycleFairness::weak) {
   Subject subject = subject_named(system);
   subject.program = std::make_shared<const Program>(program);
   subject.options.scheduler = scheduler_named(scheduler);
   LivenessOptions options;
   options.traces = false;
+  options.fairness = fairness;
   return std::string(word(judge_termination(subject, options).termination));
 }
 
@@ -382,6 +383,17 @@ TEST_CASE(
       CHECK(kept(model, "default", order) == (model == "sc" || model == "tso"));
   }
   CHECK(races(built("the-deque", "as-printed")));
+}
+
+TEST_CASE("an atomic at L2 gets its turn where its block is not replaced before it") {
+  const Program barrier = built("g-srb", "", {{"cus", 1}, {"work-groups-per-cu", 2}});
+  for (const Program& program : {built("test-and-set"), barrier}) {
+    INFO(program.name);
+    CHECK(progress(program, "fair", "write-through", CycleFairness::strong) == "livelock");
+    CHECK(progress(program, "fair", "write-through/atomics-hold", CycleFairness::strong) == "terminates");
+  }
+  CHECK(progress(built("ticket-lock"), "fair", "write-through") == "livelock");
+  CHECK(progress(built("ticket-lock"), "fair", "write-through/atomics-hold") == "terminates");
 }
 
 // ---- Faults -----------------------------------------------------------------------------------------------

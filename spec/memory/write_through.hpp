@@ -17,6 +17,10 @@
 // for coherent traffic, similar to NVIDIA's Kepler architecture" (4.5.1), which "only needs to wait for all
 // outstanding writes" at a fence (4.2.1): nothing is kept in L1, and a work-group synchronizes at L2.
 //
+// Variant atomics-hold is ours as well: L2 replaces no block that an atomic waits for. In the default a block
+// may be replaced each time between its arrival and its use, so that an atomic may wait for ever, on fair
+// runs too.
+//
 // A front may stand before each L1 (Direct: none does): it takes requests of its own, holds others back, and
 // sends writes whose words are computed from those that they meet.
 #pragma once
@@ -59,6 +63,7 @@ BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2,
 inline constexpr std::array variants{
     Variant{"default", "thesis 4.2.3, extended with scopes"},
     Variant{"no-l1", "4.5.1: L1 is passed by, and a work-group synchronizes at L2"},
+    Variant{"atomics-hold", "the default, but L2 replaces no block that an atomic waits for"},
 };
 
 inline constexpr std::array faults{
@@ -261,13 +266,14 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   // Asked last: what a front looks at changes often.
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
   // Of a front, variants are its own.
-  [[nodiscard]] bool passes_l1_by() const {
+  [[nodiscard]] bool is_ours(NameIn<variants> name) const {
     if constexpr (std::is_same_v<Front<K>, Direct<K>>) {
-      return is("no-l1");
+      return is(name);
     } else {
       return false;
     }
   }
+  [[nodiscard]] bool passes_l1_by() const { return is_ours("no-l1"); }
   // An atomic or a fence that is not for L1.
   [[nodiscard]] Bool leaves_cu(const State& s, ThreadIx t) const {
     return passes_l1_by() ? Bool(s.port(t).request.order != Order::plain) : Bool(atomic_beyond_group(s, t));
@@ -708,8 +714,17 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     if (!passes_l1_by()) l1_replacement_rules(r);
     r.rule(
         {.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional},
-        over(agents, blocks), [](const State& s, Agent a, Block b) { return s.l2(a, b).present; },
+        over(agents, blocks),
+        [=, this](const State& s, Agent a, Block b) { return s.l2(a, b).present && !held_at_l2(s, a, b); },
         [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
+  }
+  [[nodiscard]] Bool held_at_l2(const State& s, Agent a, Block b) const {
+    if (!is_ours("atomics-hold")) return false;
+    return k.exists(cus, [&](Cu c) {
+      const Up& m = s.link1(c).head();
+      return machine.agent_of(c) == a && !s.link1(c).empty() && m.kind == UpKind::atomic && m.block == b &&
+             !to_system(s, m.thread);
+    });
   }
 
   void cpu_rules(Rules& r) const {
