@@ -48,36 +48,12 @@ bool is_member(const Expression& index) {
   return index->op == Op::constant || index->op == Op::parameter;
 }
 
-struct Cuda {
-  const WholeDescription* whole;
-  const Names* names;
+struct Cuda : Vocabulary {
   std::string entry;  // the slot that a `contains` is asking about
 
   static constexpr std::string_view equal = "==", and_ = "&&", or_ = "||";
 
-  [[nodiscard]] std::string constant(const recorded::Node& e) const {
-    switch (e.type.sort) {
-      case Sort::enumeration:
-        return names->enumerator(e.type, e.text);
-      case Sort::maybe:
-        return names->none(e.type);
-      default:
-        return e.text.starts_with("-") ? "(" + e.text + ")" : e.text;
-    }
-  }
-  [[nodiscard]] std::string variable(const recorded::Node& e) const { return names->variable(e.text); }
-  [[nodiscard]] std::string apply(const recorded::Node& e) const {
-    const recorded::RigidFunction* function = function_of(e, *whole);
-    const std::string argument = term(e.children[0], *this);
-    return function == nullptr ? argument : fmt::format("{}({})", names->function(*function), argument);
-  }
-  [[nodiscard]] static std::string choice(const std::string& c, const std::string& a, const std::string& b) {
-    return fmt::format("({} ? {} : {})", c, a, b);
-  }
-  [[nodiscard]] static std::string bits(Op op, const std::string& a, const std::string& b) {
-    const std::string_view symbol = op == Op::bit_and ? "&" : op == Op::bit_or ? "|" : "^";
-    return fmt::format("(({}) {} ({}))", a, symbol, b);
-  }
+  [[nodiscard]] std::string apply(const recorded::Node& e) const { return applied(e, *this, "{}({})"); }
   // A loop over the members, called where it stands.
   [[nodiscard]] std::string quantifier(const recorded::Node& e) const {
     const std::string variable = names->variable(e.text);
@@ -147,7 +123,7 @@ class Writer : private IndentedText {
         claims_(claims),
         options_(options),
         names_(whole, Names::Scoping::lexical),
-        cuda_{&whole, &names_, {}} {}
+        cuda_{{&whole, &names_}, {}} {}
 
   std::string write() {
     heading();

@@ -30,33 +30,13 @@ using recorded::WholeDescription;
 // Where the exports of arithmetic need a type of their own.
 constexpr std::string_view integers = "-1073741824 .. 1073741823";
 
-struct Murphi {
-  const WholeDescription* whole;
-  const Names* names;
+struct Murphi : Vocabulary {
   std::string message;  // the local variable that holds what a rule has consumed
   std::string entry;    // the slot that a `contains` is asking about
 
   static constexpr std::string_view equal = "=", and_ = "&", or_ = "|";
 
-  [[nodiscard]] std::string constant(const recorded::Node& e) const {
-    switch (e.type.sort) {
-      case Sort::enumeration:
-        return names->enumerator(e.type, e.text);
-      case Sort::maybe:
-        return names->none(e.type);
-      default:
-        return e.text.starts_with("-") ? "(" + e.text + ")" : e.text;
-    }
-  }
-  [[nodiscard]] std::string variable(const recorded::Node& e) const { return names->variable(e.text); }
-  [[nodiscard]] std::string apply(const recorded::Node& e) const {
-    const recorded::RigidFunction* function = function_of(e, *whole);
-    const std::string argument = term(e.children[0], *this);
-    return function == nullptr ? argument : fmt::format("{}({})", names->function(*function), argument);
-  }
-  [[nodiscard]] static std::string choice(const std::string& c, const std::string& a, const std::string& b) {
-    return fmt::format("({} ? {} : {})", c, a, b);
-  }
+  [[nodiscard]] std::string apply(const recorded::Node& e) const { return applied(e, *this, "{}({})"); }
   [[nodiscard]] static std::string bits(Op op, const std::string& a, const std::string& b) {
     const std::string_view name = op == Op::bit_and ? "bits_and" : op == Op::bit_or ? "bits_or" : "bits_xor";
     return fmt::format("{}({}, {})", name, a, b);
@@ -121,7 +101,7 @@ class Writer : private IndentedText {
         claims_(claims),
         options_(options),
         names_(whole, Names::Scoping::lexical),
-        murphi_{&whole, &names_, "message", {}} {}
+        murphi_{{&whole, &names_}, "message", {}} {}
 
   std::string write() {
     records();

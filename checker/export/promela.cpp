@@ -31,35 +31,14 @@ using recorded::Statement;
 using recorded::Type;
 using recorded::WholeDescription;
 
-struct Promela {
-  const WholeDescription* whole;
-  const Names* names;
+struct Promela : Vocabulary {
   int entry = -1;  // the slot that a `contains` is asking about
 
   static constexpr std::string_view equal = "==", and_ = "&&", or_ = "||";
 
-  [[nodiscard]] std::string constant(const recorded::Node& e) const {
-    switch (e.type.sort) {
-      case Sort::enumeration:
-        return names->enumerator(e.type, e.text);
-      case Sort::maybe:
-        return names->none(e.type);
-      default:
-        return e.text.starts_with("-") ? "(" + e.text + ")" : e.text;
-    }
-  }
-  [[nodiscard]] std::string variable(const recorded::Node& e) const { return names->variable(e.text); }
-  [[nodiscard]] std::string apply(const recorded::Node& e) const {
-    const recorded::RigidFunction* function = function_of(e, *whole);
-    const std::string argument = term(e.children[0], *this);
-    return function == nullptr ? argument : fmt::format("{}[{}]", names->function(*function), argument);
-  }
+  [[nodiscard]] std::string apply(const recorded::Node& e) const { return applied(e, *this, "{}[{}]"); }
   [[nodiscard]] static std::string choice(const std::string& c, const std::string& a, const std::string& b) {
     return fmt::format("({} -> {} : {})", c, a, b);
-  }
-  [[nodiscard]] static std::string bits(Op op, const std::string& a, const std::string& b) {
-    const std::string_view symbol = op == Op::bit_and ? "&" : op == Op::bit_or ? "|" : "^";
-    return fmt::format("(({}) {} ({}))", a, symbol, b);
   }
   // Written out: one term for each member.
   [[nodiscard]] std::string quantifier(const recorded::Node& e) const {
@@ -166,7 +145,7 @@ class Writer : private IndentedText {
         claims_(claims),
         options_(options),
         names_(whole, Names::Scoping::textual),
-        promela_{&whole, &names_} {}
+        promela_{{&whole, &names_}, -1} {}
 
   std::string write() {
     heading();

@@ -14,9 +14,41 @@
 #include <string>
 #include <vector>
 
+#include "checker/export/names.hpp"
+#include "checker/export/trees.hpp"
 #include "spec/kernel/recorded.hpp"
 
 namespace lockstep {
+
+// What they have in common, in C's way where some differ.
+struct Vocabulary {
+  const recorded::WholeDescription* whole;
+  const Names* names;
+
+  [[nodiscard]] std::string constant(const recorded::Node& e) const {
+    switch (e.type.sort) {
+      case recorded::Sort::enumeration:
+        return names->enumerator(e.type, e.text);
+      case recorded::Sort::maybe:
+        return names->none(e.type);
+      default:
+        return e.text.starts_with("-") ? "(" + e.text + ")" : e.text;
+    }
+  }
+  [[nodiscard]] std::string variable(const recorded::Node& e) const { return names->variable(e.text); }
+  [[nodiscard]] static std::string choice(const std::string& c, const std::string& a, const std::string& b) {
+    return fmt::format("({} ? {} : {})", c, a, b);
+  }
+  [[nodiscard]] static std::string bits(recorded::Op op, const std::string& a, const std::string& b) {
+    const std::string_view symbol = op == recorded::Op::bit_and  ? "&"
+                                    : op == recorded::Op::bit_or ? "|"
+                                                                 : "^";
+    return fmt::format("(({}) {} ({}))", a, symbol, b);
+  }
+  // `call`: the application of a function to an argument, "{}({})".
+  template <class Language>
+  static std::string applied(const recorded::Node& e, const Language& language, std::string_view call);
+};
 
 inline bool is_binary(const recorded::Expression& e) {
   return e->op >= recorded::Op::and_ && e->op <= recorded::Op::multiply;
@@ -93,6 +125,14 @@ std::string term(const recorded::Expression& e, const Language& language) {
       return language.contains(*e);
   }
   throw std::logic_error("an operator of no kind");
+}
+
+template <class Language>
+std::string Vocabulary::applied(const recorded::Node& e, const Language& language, std::string_view call) {
+  const recorded::RigidFunction* function = function_of(e, *language.whole);
+  const std::string argument = term(e.children[0], language);
+  if (function == nullptr) return argument;
+  return fmt::format(fmt::runtime(call), language.names->function(*function), argument);
 }
 
 // A conjunction over several lines where it is long for one; `break_` ends a line of it.

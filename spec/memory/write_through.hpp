@@ -17,9 +17,9 @@
 // for coherent traffic, similar to NVIDIA's Kepler architecture" (4.5.1), which "only needs to wait for all
 // outstanding writes" at a fence (4.2.1): nothing is kept in L1, and a work-group synchronizes at L2.
 //
-// Variant atomics-hold is ours as well: L2 replaces no block that an atomic waits for. In the default a block
-// may be replaced each time between its arrival and its use, so that an atomic may wait for ever, on fair
-// runs too.
+// Variant atomics-hold is ours as well: L2 replaces no block that an atomic on its way asks for. In the
+// default a block may be replaced each time between its arrival and its use, so that an atomic may wait for
+// ever, on fair runs too.
 //
 // A front may stand before each L1 (Direct: none does): it takes requests of its own, holds others back, and
 // sends writes whose words are computed from those that they meet.
@@ -63,7 +63,7 @@ BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2,
 inline constexpr std::array variants{
     Variant{"default", "thesis 4.2.3, extended with scopes"},
     Variant{"no-l1", "4.5.1: L1 is passed by, and a work-group synchronizes at L2"},
-    Variant{"atomics-hold", "the default, but L2 replaces no block that an atomic waits for"},
+    Variant{"atomics-hold", "the default, but L2 replaces no block that an atomic on its way asks for"},
 };
 
 inline constexpr std::array faults{
@@ -720,10 +720,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   }
   [[nodiscard]] Bool held_at_l2(const State& s, Agent a, Block b) const {
     if (!is_ours("atomics-hold")) return false;
-    return k.exists(cus, [&](Cu c) {
-      const Up& m = s.link1(c).head();
-      return machine.agent_of(c) == a && !s.link1(c).empty() && m.kind == UpKind::atomic && m.block == b &&
-             !to_system(s, m.thread);
+    return k.exists(threads, [&](ThreadIx t) {
+      return !machine.is_host(t) && agent(t) == a && s.stage(t) == Stage::performing && !to_system(s, t) &&
+             s.port(t).request.block == b;
     });
   }
 
