@@ -92,24 +92,12 @@ struct Cuda : Vocabulary {
           for (std::size_t i = 0; i < step.index.size(); ++i)
             text += fmt::format("[{}]", row(step.index[i], step.over[i]));
           break;
-        case Step::Kind::head:
-          text += ".slots[0]";
-          break;
         case Step::Kind::message:
           text = "message";
           break;
-        case Step::Kind::entry:
-          text += fmt::format(".slots[{}]", entry);
+        default:
+          text = in_queue(step, text, *this);
           break;
-        case Step::Kind::slot:
-          text += fmt::format(".slots[{}]", step.slot);
-          break;
-        case Step::Kind::empty:
-          return fmt::format("({}.count == 0)", text);
-        case Step::Kind::full:
-          return fmt::format("({}.count >= {})", text, whole->extents.at(step.of->over.front()));
-        case Step::Kind::lacks:
-          return fmt::format("({}.count <= {})", text, step.slot);
       }
     }
     return text;
@@ -132,8 +120,8 @@ class Writer : private IndentedText {
     constants();
     records();
     queues();
-    packing();
     restore();
+    packing();
     starts();
     for (std::size_t i = 0; i < whole_.rules.size(); ++i) rule(i);
     successors();
@@ -219,7 +207,7 @@ class Writer : private IndentedText {
       case Sort::enumeration:
         return {0, static_cast<int>(leaf.members.size()) - 1};
       case Sort::maybe:
-        return {0, extent(leaf.type.name.substr(leaf.type.name.find(' ') + 1))};
+        return {0, extent(index_of(leaf.type))};
       case Sort::index:
         break;
     }
@@ -231,9 +219,6 @@ class Writer : private IndentedText {
     if (r.low >= 0 && r.high <= 127) return "std::uint8_t";
     if (r.low >= -16384 && r.high <= 16383) return "std::int16_t";
     return "std::int32_t";
-  }
-  [[nodiscard]] static int default_of(const Declaration& leaf) {
-    return leaf.type.sort == Sort::integer ? std::clamp(0, leaf.low, leaf.high) : 0;
   }
   [[nodiscard]] std::string row_type(const Declaration& row) const {
     return row.kind == Declaration::Kind::leaf ? scalar(row) : names_.composite(row);
@@ -258,14 +243,9 @@ class Writer : private IndentedText {
       line("struct {} {{", names_.composite(composite));
       if (composite.kind == Declaration::Kind::queue) {
         line("  std::uint8_t count;");
-        const Declaration& row = composite.parts.front();
-        const int capacity = extent(composite.over.front());
-        std::string text = fmt::format("{} slots[{}]", row_type(row), capacity);
-        if (row.kind == Declaration::Kind::leaf && default_of(row) != 0) {
-          const std::vector<int> repeated(static_cast<std::size_t>(capacity), default_of(row));
-          text += fmt::format(" = {{{}}}", fmt::join(repeated, ", "));
-        }
-        line("  {};", text);
+        Declaration slots = composite;
+        slots.kind = Declaration::Kind::table;
+        line("  {};", declared(slots, "slots"));
       } else {
         for (std::size_t i = 0; i < composite.parts.size(); ++i)
           line("  {};", declared(composite.parts[i], names_.field(composite.names[i])));
@@ -437,8 +417,8 @@ class Writer : private IndentedText {
   }
 
   void packing() {
-    line("constexpr int bits = {};  // of a stored state", bits(whole_.state));
-    line("constexpr int words = {};", std::max(1, (bits(whole_.state) + 31) / 32));
+    const int stored = bits(whole_.state);
+    line("constexpr int words = {};  // of a stored state, {} bits", std::max(1, (stored + 31) / 32), stored);
     gap();
     line("BOTH inline std::uint32_t get(const std::uint32_t* words_, int at, int width) {{");
     line("  std::uint32_t value = words_[at / 32] >> (at % 32);");
@@ -488,6 +468,7 @@ class Writer : private IndentedText {
                line("{} = static_cast<int>({}){};", text, value,
                     r.low == 0 ? "" : fmt::format(" + ({})", r.low));
              });
+      line("restore(state_);");
     });
     line("}}");
     gap();

@@ -70,24 +70,12 @@ struct Murphi : Vocabulary {
           of_variable = false;
           for (const Expression& index : step.index) text += "[" + term(index, *this) + "]";
           break;
-        case Step::Kind::head:
-          text += ".slots[0]";
-          break;
         case Step::Kind::message:
           text = message;
           break;
-        case Step::Kind::entry:
-          text += ".slots[" + entry + "]";
+        default:
+          text = in_queue(step, text, *this);
           break;
-        case Step::Kind::slot:
-          text += fmt::format(".slots[{}]", step.slot);
-          break;
-        case Step::Kind::empty:
-          return fmt::format("({}.count = 0)", text);
-        case Step::Kind::full:
-          return fmt::format("({}.count >= {})", text, whole->extents.at(step.of->over.front()));
-        case Step::Kind::lacks:
-          return fmt::format("({}.count <= {})", text, step.slot);
       }
     }
     return text;
@@ -167,8 +155,7 @@ class Writer : private IndentedText {
       line("  {}: 0 .. {};", murphi_.index_type(index), extent - 1);
     }
     for (const Type& maybe : names_.maybes()) {
-      line("  {}: 0 .. {};", names_.scalar(maybe),
-           whole_.extents.at(maybe.name.substr(maybe.name.find(' ') + 1)));
+      line("  {}: 0 .. {};", names_.scalar(maybe), whole_.extents.at(index_of(maybe)));
     }
     if (computes()) {
       line("  {}: {} .. {};", names_.scalar(recorded::value_type), whole_.value_low, whole_.value_high);
@@ -325,7 +312,7 @@ class Writer : private IndentedText {
       case Sort::boolean:
         return "false";
       case Sort::integer:
-        return std::to_string(std::clamp(0, leaf.low, leaf.high));
+        return std::to_string(lockstep::default_of(leaf));
       case Sort::maybe:
         return names_.none(leaf.type);
       case Sort::enumeration:

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 
+#include "checker/export/trees.hpp"
 #include "checker/language/test.hpp"
 
 namespace lockstep {
@@ -184,7 +185,7 @@ void Names::name_enumerators() {
     }
   }
   for (const Type& maybe : maybes_) {
-    nones_[maybe.name] = claim("no_" + identifier(maybe.name.substr(maybe.name.find(' ') + 1)));
+    nones_[maybe.name] = claim("no_" + identifier(index_of(maybe)));
   }
 }
 

@@ -72,25 +72,13 @@ struct Promela : Vocabulary {
         case Step::Kind::rows:
           text += consumed ? fmt::format("_{}", flat_index(step)) : fmt::format("[{}]", flat_index(step));
           break;
-        case Step::Kind::head:
-          text += ".slots[0]";
-          break;
         case Step::Kind::message:
           text = "message";
           consumed = true;
           break;
-        case Step::Kind::entry:
-          text += fmt::format(".slots[{}]", entry);
+        default:
+          text = in_queue(step, text, *this);
           break;
-        case Step::Kind::slot:
-          text += fmt::format(".slots[{}]", step.slot);
-          break;
-        case Step::Kind::empty:
-          return fmt::format("({}.count == 0)", text);
-        case Step::Kind::full:
-          return fmt::format("({}.count >= {})", text, whole->extents.at(step.of->over.front()));
-        case Step::Kind::lacks:
-          return fmt::format("({}.count <= {})", text, step.slot);
       }
     }
     return text;
@@ -222,9 +210,6 @@ class Writer : private IndentedText {
     if (low >= 0 && high <= 255) return "byte";
     if (low >= -32768 && high <= 32767) return "short";
     return "int";
-  }
-  [[nodiscard]] static int default_of(const Declaration& leaf) {
-    return leaf.type.sort == Sort::integer ? std::clamp(0, leaf.low, leaf.high) : 0;
   }
 
   // "byte data[2]".

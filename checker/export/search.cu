@@ -134,7 +134,6 @@ BOTH inline Reading expand(const Table& table, Counters* counters, Slot slot, Co
   for (int i = 0; i < model::words; ++i) row[i] = table.row(slot)[i];
   State state;
   model::unpack(row, state);
-  model::restore(state);
   bool all_sound = true;
   Reading reading;
   const bool live =
@@ -187,7 +186,6 @@ void must(cudaError_t error) {
 Reading read(const std::uint32_t* row) {
   State state;
   model::unpack(row, state);
-  model::restore(state);
   Reading reading;
   const bool live =
       model::successors(state, row, [&](const std::uint32_t* next, bool sound, int rule, int member) {
@@ -261,7 +259,7 @@ class Search {
     must(cudaMemcpy(to, table_.row(slot), sizeof(std::uint32_t) * model::words, cudaMemcpyDeviceToHost));
   }
   // Two compilers have read the rules: whether they agree on some thousand states, by the code that has
-  // searched. What it finds again is there already.
+  // searched. What it inserts is there already, or lies behind where the search stopped.
   [[nodiscard]] bool confirmed(Count states) {
     const Count stride = states / 8192 + 1;
     const Count samples = (states + stride - 1) / stride;
@@ -380,7 +378,6 @@ void print_run(const Search& search, Slot last) {
     search.row(way[step - 1], wanted);
     State state;
     model::unpack(row, state);
-    model::restore(state);
     bool found = false;
     model::successors(state, row, [&](const std::uint32_t* reached, bool, int rule, int member) {
       if (found || std::memcmp(reached, wanted, sizeof wanted) != 0) return;

@@ -45,6 +45,10 @@ struct Vocabulary {
                                                                  : "^";
     return fmt::format("(({}) {} ({}))", a, symbol, b);
   }
+  // A step into a queue, or a question about how full it is. The language's `entry` is the slot that a
+  // `contains` asks about.
+  template <class Language>
+  static std::string in_queue(const Step& step, const std::string& queue, const Language& language);
   // `call`: the application of a function to an argument, "{}({})".
   template <class Language>
   static std::string applied(const recorded::Node& e, const Language& language, std::string_view call);
@@ -133,6 +137,26 @@ std::string Vocabulary::applied(const recorded::Node& e, const Language& languag
   const std::string argument = term(e.children[0], language);
   if (function == nullptr) return argument;
   return fmt::format(fmt::runtime(call), language.names->function(*function), argument);
+}
+
+template <class Language>
+std::string Vocabulary::in_queue(const Step& step, const std::string& queue, const Language& language) {
+  switch (step.kind) {
+    case Step::Kind::head:
+      return queue + ".slots[0]";
+    case Step::Kind::entry:
+      return fmt::format("{}.slots[{}]", queue, language.entry);
+    case Step::Kind::slot:
+      return fmt::format("{}.slots[{}]", queue, step.slot);
+    case Step::Kind::empty:
+      return fmt::format("({}.count {} 0)", queue, Language::equal);
+    case Step::Kind::full:
+      return fmt::format("({}.count >= {})", queue, language.whole->extents.at(step.of->over.front()));
+    case Step::Kind::lacks:
+      return fmt::format("({}.count <= {})", queue, step.slot);
+    default:
+      throw std::logic_error("no step into a queue");
+  }
 }
 
 // A conjunction over several lines where it is long for one; `break_` ends a line of it.

@@ -86,6 +86,13 @@ Rows rows_of(const Declaration& table) {
   return rows;
 }
 
+int default_of(const Declaration& leaf) {
+  return leaf.type.sort == Sort::integer ? std::clamp(0, leaf.low, leaf.high) : 0;
+}
+std::string index_of(const recorded::Type& maybe) {
+  return maybe.name.substr(maybe.name.find(' ') + 1);
+}
+
 namespace {
 
 bool starts_with_number(const std::string& text, std::string_view prefix, int& number) {

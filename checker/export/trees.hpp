@@ -60,6 +60,12 @@ struct Rows {
 };
 Rows rows_of(const recorded::Declaration& table);
 
+// What a leaf holds before anything is written to it: the number nearest to 0, or the first of its members.
+int default_of(const recorded::Declaration& leaf);
+
+// The index type of which a maybe holds a member.
+std::string index_of(const recorded::Type& maybe);
+
 // The path of the queue that a field lies in, whether it is derived, and whether it is the head consumed.
 bool is_derived(const recorded::Path& path, const recorded::WholeDescription& whole);
 

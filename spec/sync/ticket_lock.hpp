@@ -3,7 +3,8 @@
 // Source: named by Dutu et al., "Independent Forward Progress of Work-groups" (2020), Table 2 (FAMutex, and
 // FAMutexLocal: `narrow=1`); no code is printed, and the default is the usual one. Tickets are drawn with
 // atomicInc, which wraps, at the number of threads: no more are out at once, so that endless rounds are
-// finitely many states. HeteroSync's (cudaLocksMutexFA.cu) wraps at a thousand million.
+// finitely many states. HeteroSync's (cudaLocksMutexFA.cu) wrap at a thousand million. In its code for HIP
+// (hipLocksMutexFA.h) tickets do, and turns are added to: variant `turn-not-wrapped`, else as the default.
 //
 // With waves=2 a second wave of each work-group comes along, and does what is inside on a word of its own. In
 // the default it waits at the work-group's barrier. HeteroSync's code has all waves ask a word of the
@@ -21,7 +22,7 @@ namespace lockstep::sync {
 inline constexpr std::array ticket_lock_variants{
     Variant{"default", "tickets and turns count modulo threads"},
     Variant{"as-released", "HeteroSync's code: fences, and one barrier in the loop that waits"},
-    Variant{"turn-not-wrapped", "HeteroSync's code for HIP: tickets count modulo threads, and turns do not"}};
+    Variant{"turn-not-wrapped", "tickets count modulo threads, and turns do not, as in its code for HIP"}};
 inline constexpr std::array ticket_lock_faults{
     Fault{"two-tickets", "it draws two tickets and takes the first"},
     Fault{"turn-relaxed", "the turn is passed on without a release"},
