@@ -13,9 +13,14 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "checker/explore/discoveries.hpp"
+#include "checker/explore/key_set.hpp"
+#include "checker/explore/state_tree.hpp"
 #include "checker/explore/visited.hpp"
 #include "checker/systems/registry.hpp"
 
@@ -345,18 +350,45 @@ TEST_CASE("a counterexample's narration tells what each step changed") {
   }
 }
 
-TEST_CASE("a run with a given number of threads always finds the same counterexample", "[threads]") {
-  const auto model = german(3, {"drop-write-back"});
-  for (const unsigned threads : {1U, 2U, 3U}) {
-    ExploreOptions options;
-    options.threads = threads;
-    const ExploreResult first = explore(*model, options);
-    const ExploreResult second = explore(*model, options);
-    REQUIRE(first.trace.steps.size() == second.trace.steps.size());
-    for (std::size_t i = 0; i < first.trace.steps.size(); ++i) {
-      CHECK(first.trace.steps[i].state == second.trace.steps[i].state);
+TEST_CASE("any number of threads finds the same counterexample, having done the same", "[threads]") {
+  for (const Fault& fault : find_system("german").faults) {
+    INFO(fault.name);
+    const auto model = german(4, {std::string(fault.name)});
+    const ExploreResult first = explore(*model, {});
+    REQUIRE(first.verdict == Verdict::invariant);
+    for (const unsigned threads : {1U, 2U, 3U, 5U}) {
+      INFO(threads << " threads");
+      ExploreOptions options;
+      options.threads = threads;
+      const ExploreResult result = explore(*model, options);
+      CHECK(result.verdict == first.verdict);
+      CHECK(result.states == first.states);
+      CHECK(result.transitions == first.transitions);
+      CHECK(result.fired == first.fired);
+      CHECK(result.depth == first.depth);
+      REQUIRE(result.trace.steps.size() == first.trace.steps.size());
+      for (std::size_t i = 0; i < first.trace.steps.size(); ++i) {
+        CHECK(result.trace.steps[i].firing == first.trace.steps[i].firing);
+        CHECK(result.trace.steps[i].state == first.trace.steps[i].state);
+      }
     }
   }
+}
+
+TEST_CASE("any number of threads hands over the same ends in the same order", "[threads]") {
+  const auto ends_of = [](unsigned threads) {
+    const GraphModel model(two_ways_to_a_dead_end());
+    std::vector<std::uint64_t> ends;
+    ExploreOptions options;
+    options.threads = threads;
+    options.deadlocks = false;
+    options.on_end = [&](const std::uint64_t* state) { ends.push_back(*state); };
+    explore(model, options);
+    return ends;
+  };
+  const std::vector<std::uint64_t> alone = ends_of(1);
+  CHECK(ends_of(2) == alone);
+  CHECK(ends_of(4) == alone);
 }
 
 TEST_CASE("a shortest way to an end that satisfies a goal is found, whatever is violated on the way") {
@@ -464,6 +496,154 @@ TEST_CASE("progress is reported while a run goes on") {
   CHECK(seen[0].depth <= seen[1].depth);
   CHECK(seen[1].seconds > seen[0].seconds);
   CHECK(seen[1].memory >= seen[0].memory);
+}
+
+// ---- how states are kept ---------------------------------------------------------------------------------
+
+TEST_CASE("values are numbered as they come, whoever adds them", "[threads]") {
+  NumberedValues values;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t value = random() % 2 == 0 ? random() : random() % 30'000;
+    const auto [known, is_new] = numbers.try_emplace(value, values.size());
+    REQUIRE(values.number_of(value) == known->second);
+    REQUIRE(values.value(known->second) == value);
+  }
+  REQUIRE(values.size() == numbers.size());
+
+  NumberedValues shared;
+  std::vector<std::vector<std::uint32_t>> told(3);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& own : told) {
+      threads.emplace_back([&] {
+        for (std::uint64_t i = 0; i < 20'000; ++i) own.push_back(shared.number_of(i * i % 9973 << 40));
+      });
+    }
+  }
+  CHECK(told[0] == told[1]);
+  CHECK(told[0] == told[2]);
+  for (std::uint64_t i = 0; i < 20'000; ++i) REQUIRE(shared.value(told[0][i]) == i * i % 9973 << 40);
+}
+
+TEST_CASE(
+    "two states have one key if they are equal, and a key gives back its state, in states of any size") {
+  for (const unsigned bits : {1U, 2U, 7U, 63U, 64U, 65U, 127U, 128U, 129U, 190U, 256U, 257U, 1000U}) {
+    INFO(bits << " bits");
+    const std::size_t words = (bits + 63) / 64;
+    std::mt19937_64 random(bits);
+    StateTree tree(bits);
+    std::map<Words, StateKey> keys;
+    std::set<StateKey> different;
+    StateTree::Batch batch(tree);
+    Words origin(words, 0);
+    keys.emplace(origin, tree.key_of(origin.data()));
+    different.insert(keys.at(origin));
+    for (int round = 0; round < 200; ++round) {
+      // Some states near one of those that are known.
+      auto known = keys.begin();
+      std::advance(known, static_cast<std::ptrdiff_t>(random() % keys.size()));
+      batch.clear();
+      tree.open(known->second, batch);
+      REQUIRE(std::equal(known->first.begin(), known->first.end(), batch.state(0)));
+      std::vector<std::uint64_t> near;
+      std::vector<StateTree::Near> wanted;
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        Words state = known->first;
+        for (std::uint64_t n = random() % 4; n > 0; --n) {
+          const std::uint64_t bit = random() % bits;
+          state[bit / 64] ^= std::uint64_t{1} << bit % 64;
+        }
+        near.insert(near.end(), state.begin(), state.end());
+        wanted.push_back({i, 0});
+      }
+      std::vector<StateKey> found;
+      tree.keys_of(near.data(), wanted, batch, found);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const Words state(near.begin() + static_cast<std::ptrdiff_t>(i * words),
+                          near.begin() + static_cast<std::ptrdiff_t>((i + 1) * words));
+        REQUIRE(tree.key_of(state.data()) == found[i]);
+        const auto [at, is_new] = keys.emplace(state, found[i]);
+        REQUIRE(at->second == found[i]);
+        if (is_new) REQUIRE(different.insert(found[i]).second);
+      }
+    }
+  }
+}
+
+TEST_CASE("the set of keys is exact, at any size and however wide keys get, and lists what it holds") {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::uint64_t count = 100'000;
+#else
+  constexpr std::uint64_t count = 600'000;
+#endif
+  // Halves of so many bits: keys lie close together, or far apart.
+  for (const auto& [first_bits, second_bits] :
+       std::vector<std::pair<unsigned, unsigned>>{{1, 19}, {10, 10}, {16, 16}, {20, 24}, {30, 30}, {30, 2}}) {
+    INFO(first_bits << " and " << second_bits << " bits");
+    std::mt19937_64 random(first_bits * 31 + second_bits);
+    KeySet set;
+    std::unordered_set<StateKey> model;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      // They get wider as more come.
+      const auto grown = [&](unsigned bits) {
+        const unsigned now = std::min(bits, 8 + static_cast<unsigned>(i * 32 / count));
+        return static_cast<std::uint32_t>(random() % (std::uint64_t{1} << now));
+      };
+      const std::uint32_t first = grown(first_bits);
+      const std::uint32_t second = grown(second_bits);
+      set.admit(first + 1, second + 1);
+      if (set.wants_shards()) set.cut_into_shards();
+      const StateKey key = std::uint64_t{first} << 32 | second;
+      REQUIRE(set.insert(key) == model.insert(key).second);
+    }
+    REQUIRE(set.size() == model.size());
+    std::size_t listed = 0;
+    for (std::size_t shard = 0; shard < set.shards(); ++shard) {
+      set.for_each(shard, [&](StateKey key) {
+        ++listed;
+        if (!model.contains(key) || set.shard_of(set.spot_of(key)) != shard) FAIL("a key that is not there");
+      });
+    }
+    CHECK(listed == model.size());
+    for (const StateKey key : model) REQUIRE_FALSE(set.insert(key));
+  }
+}
+
+TEST_CASE("a million keys that lie close together take few bytes each") {
+  KeySet set;
+  set.admit(1U << 12, 1U << 13);
+  for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+    const std::uint64_t key = i * std::uint64_t{33} % (1U << 25);
+    set.insert((key >> 13) << 32 | (key & ((1U << 13) - 1)));
+    if (set.wants_shards()) set.cut_into_shards();
+  }
+  CHECK(set.size() == 1'000'000);
+  CHECK(set.memory() < 3'500'000);
+}
+
+TEST_CASE("how states were found is told again as it was given, whatever their sizes") {
+  std::mt19937_64 random(11);
+  Discoveries discoveries;
+  std::vector<Discovery> given;
+  std::uint64_t parent = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t kind = random() % 20;
+    parent += kind == 0 ? random() % (std::uint64_t{1} << 40) : (kind < 4 ? random() % 40 : random() % 3);
+    const auto successor = static_cast<std::uint32_t>(random() % 30 == 0 ? random() : random() % 40);
+    given.push_back({parent, successor});
+    discoveries.add(given.back());
+  }
+  Discoveries::Cursor cursor(discoveries);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Discovery next = cursor.next();
+    REQUIRE(next.parent == given[i].parent);
+    REQUIRE(next.successor == given[i].successor);
+    if (i % 97 != 0) continue;
+    REQUIRE(discoveries.of(i).parent == given[i].parent);
+    REQUIRE(discoveries.of(i).successor == given[i].successor);
+  }
 }
 
 // ---- the visited set -------------------------------------------------------------------------------------

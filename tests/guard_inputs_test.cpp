@@ -83,7 +83,7 @@ class SubsetModel final : public Model {
   static constexpr std::size_t widest_depth = 24310;  // 17 over 8
 
   [[nodiscard]] unsigned state_bits() const override { return 64 * 32; }
-  [[nodiscard]] unsigned enabled_words() const override { return 64; }
+  [[nodiscard]] unsigned enabled_words() const override { return 160; }
   void initial(Successors& out) const override {
     out.begin_state();
     fill(out.add(Firing{}), 0);
@@ -124,7 +124,7 @@ class SubsetModel final : public Model {
   [[nodiscard]] std::size_t known() const { return known_; }
 
  private:
-  static std::uint64_t told(std::uint64_t subset, unsigned word) { return subset * 64 + word; }
+  static std::uint64_t told(std::uint64_t subset, unsigned word) { return subset * 160 + word; }
   void fill(std::uint64_t* state, std::uint64_t subset) const {
     for (unsigned i = 0; i < words(); ++i) state[i] = subset * (i + 1);
   }

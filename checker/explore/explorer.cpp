@@ -1,23 +1,28 @@
 // Breadth-first search in rounds.
 //
-// States are shared out to workers by their hash: a worker owns its shard of the visited set, expands the
-// states in it and sends each successor to its owner's inbox; between rounds the owners take in what arrived.
-// No state is touched by two workers, so there are no locks, and the order in which a shard takes in its
-// inboxes is fixed, so a run with a given number of threads always finds the same counterexample. Rounds
-// never straddle two depths: the first bad state found is at the least depth.
+// A round takes the next states of a depth, in the order in which they were found, a chunk at a time: whoever
+// is free expands the next chunk and makes keys of the successors. Then whoever is free takes a shard of the
+// visited set and puts into it, chunk after chunk, the keys that belong there. What was new is then numbered,
+// chunk after chunk. So states are found in the order in which one thread finds them, whatever the number of
+// threads; so are counterexamples. Rounds never straddle two depths: the first bad state found is at the
+// least depth.
 #include "checker/explore/explorer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <thread>
 
+#include "checker/explore/discoveries.hpp"
+#include "checker/explore/frontier.hpp"
 #include "checker/explore/kept_guards.hpp"
+#include "checker/explore/key_set.hpp"
 #include "checker/explore/model_view.hpp"
-#include "checker/explore/visited.hpp"
+#include "checker/explore/recent_states.hpp"
+#include "checker/explore/state_tree.hpp"
 
 namespace lockstep {
 
@@ -25,48 +30,50 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// States expanded by a worker between two exchanges: small enough for successors to stay in cache.
-constexpr std::size_t round_states_alone = 64;
-constexpr std::size_t round_states_shared = 4096;
-
-struct Arrival {
-  std::uint64_t hash;
-  std::uint32_t parent;
-};
-// Visiting order of a batch: slots are prefetched this many arrivals ahead of the states they name, and those
-// as many ahead of the insertion.
-constexpr std::size_t prefetch_distance = 12;
-
-struct Inbox {
-  std::vector<Arrival> arrivals;
-  std::vector<std::uint64_t> words;
-  void clear() {
-    arrivals.clear();
-    words.clear();
-  }
-};
+constexpr std::size_t chunk_states = 64;
+// Chunks of a round that several threads share: as many as take about this long.
+constexpr std::size_t most_chunks = 512;
+constexpr double round_seconds = 0.02;
+// Lines of the visited set are asked for so many keys ahead.
+constexpr std::size_t prefetch_distance = 32;
 
 struct Bad {
   Verdict verdict = Verdict::holds;
   int violated = -1;
-  std::uint32_t state = 0;
+  std::uint64_t state = 0;
   std::string broken{};
 };
 
-struct Worker {
-  Worker(const Model& model, unsigned shards)
-      : visited(model.state_bits()), outbox(shards), kept(model.enabled_words()) {}
-  Visited visited;
-  std::vector<Inbox> outbox;      // by destination shard, where there are several
-  std::vector<Arrival> arrivals;  // of this round, one for each successor; never shrinks
-  Successors successors;
-  std::size_t next = 0;       // the first state of the shard not yet expanded
-  std::size_t level_end = 0;  // the first state of the next depth
-  KeptGuards kept;
+// Consecutive states, and what one thread made of them.
+struct Chunk {
+  explicit Chunk(const Discoveries& discoveries) : cursor(discoveries) {}
+
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  Discoveries::Cursor cursor;  // at the first
   std::uint64_t transitions = 0;
-  std::optional<Bad> bad;
-  std::vector<std::vector<std::uint64_t>> ends;
+  // Of successors, but those that were found a moment ago:
+  std::vector<StateKey> keys;
+  std::vector<Discovery> discoveries;
+  std::vector<KeySet::Spot> spots;
+  std::vector<std::uint8_t> is_new;
+  std::vector<std::uint32_t> by_shard;    // their numbers
+  std::vector<std::uint32_t> shard_ends;  // in by_shard
+  std::vector<std::vector<std::uint64_t>> proper_ends;
+  std::vector<std::uint64_t> fired;  // by rule
+  std::optional<Bad> bad;            // nothing behind it was expanded
   std::exception_ptr error;
+};
+
+// What a thread expands states with.
+struct Worker {
+  Worker(const StateTree& tree, unsigned words) : states(tree), parent(tree), recent(words) {}
+  Successors successors;
+  StateTree::Batch states;
+  StateTree::Batch parent;
+  std::uint64_t parent_number = ~std::uint64_t{0};
+  RecentStates recent;
+  std::vector<StateTree::Near> found;  // successors, but those that were found a moment ago
 };
 
 class Search {
@@ -75,278 +82,367 @@ class Search {
       : model_(model),
         options_(options),
         words_(std::max(1U, model.words())),
-        shards_(std::max(1U, options.threads)) {
-    for (unsigned i = 0; i < shards_; ++i) workers_.push_back(std::make_unique<Worker>(model, shards_));
+        threads_(std::max(1U, options.threads)),
+        tree_(model.state_bits()),
+        cursor_(discoveries_),
+        kept_(model.enabled_words()) {
+    for (unsigned i = 0; i < threads_; ++i) workers_.push_back(std::make_unique<Worker>(tree_, words_));
   }
 
   ExploreResult run() {
     start_ = Clock::now();
     seed();
-    if (shards_ == 1) {
-      while (control()) {
-        expand_round(0);
-        take_in(0);
-      }
+    if (threads_ == 1) {
+      while (next_round()) alone();
     } else {
       run_threads();
-    }
-    for (auto& worker : workers_) {
-      if (worker->error) std::rethrow_exception(worker->error);
     }
     return result();
   }
 
-  [[nodiscard]] Trace trace_to(std::uint32_t reference) const {
-    std::vector<std::uint32_t> path;
-    for (std::uint32_t at = reference; at != Visited::no_parent; at = parent(at)) path.push_back(at);
+  [[nodiscard]] Trace trace_to(std::uint64_t state) const {
+    std::vector<Discovery> path;
+    for (;; state = path.back().parent) {
+      path.push_back(discoveries_.of(state));
+      if (state < initial_) break;
+    }
     std::reverse(path.begin(), path.end());
-    Trace trace;
     Successors successors;
     successors.clear(words_);
     model_.initial(successors);
-    std::vector<std::uint64_t> state = packed(path.front());
-    const std::size_t first = find(successors, state);
-    trace.initial = first;
-    trace.steps.push_back({successors.firing(first), model_.narrate_initial(first), state});
-    for (std::size_t i = 1; i < path.size(); ++i) {
+    const auto packed = [&](std::size_t i) {
+      return std::vector<std::uint64_t>(successors.state(i), successors.state(i) + words_);
+    };
+    Trace trace;
+    trace.initial = path.front().successor;
+    trace.steps.push_back(
+        {successors.firing(trace.initial), model_.narrate_initial(trace.initial), packed(trace.initial)});
+    for (std::size_t step = 1; step < path.size(); ++step) {
+      const std::vector<std::uint64_t> before = trace.steps.back().state;
       successors.clear(words_);
-      model_.expand(state.data(), successors);
-      const std::vector<std::uint64_t> after = packed(path[i]);
-      const Firing firing = successors.firing(find(successors, after));
-      trace.steps.push_back({firing, model_.narrate(state.data(), firing), after});
-      state = after;
+      model_.expand(before.data(), successors);
+      const std::size_t chosen = path[step].successor;
+      if (chosen >= successors.size())
+        throw std::logic_error("a state has not the successors that it had before");
+      const Firing firing = successors.firing(chosen);
+      trace.steps.push_back({firing, model_.narrate(before.data(), firing), packed(chosen)});
     }
     return trace;
   }
 
  private:
-  [[nodiscard]] std::size_t find(const Successors& successors,
-                                 const std::vector<std::uint64_t>& state) const {
-    for (std::size_t i = 0; i < successors.size(); ++i) {
-      if (std::equal(state.begin(), state.end(), successors.state(i))) return i;
-    }
-    throw std::logic_error("a stored state is not a successor of its parent");
-  }
-  [[nodiscard]] std::uint32_t reference(std::size_t number, unsigned shard) const {
-    return static_cast<std::uint32_t>(number * shards_ + shard);
-  }
-  [[nodiscard]] std::uint32_t parent(std::uint32_t at) const {
-    return workers_[at % shards_]->visited.parent(at / shards_);
-  }
-  [[nodiscard]] std::vector<std::uint64_t> packed(std::uint32_t at) const {
-    std::vector<std::uint64_t> state(words_, 0);
-    workers_[at % shards_]->visited.copy(at / shards_, state.data());
-    return state;
-  }
-  [[nodiscard]] unsigned owner(std::uint64_t hash) const {
-    return shards_ == 1 ? 0 : static_cast<unsigned>((hash >> 32) % shards_);
-  }
-
   void seed() {
-    Worker& first = *workers_[0];
-    first.successors.clear(words_);
-    model_.initial(first.successors);
-    for (std::size_t i = 0; i < first.successors.size(); ++i) {
-      const std::uint64_t* state = first.successors.state(i);
-      const std::uint64_t hash = Visited::hash(state, words_);
-      workers_[owner(hash)]->visited.insert(state, hash, Visited::no_parent);
+    Successors& successors = workers_[0]->successors;
+    successors.clear(words_);
+    model_.initial(successors);
+    for (std::size_t i = 0; i < successors.size(); ++i) {
+      const StateKey key = tree_.key_of(successors.state(i));
+      keys_.admit(tree_.first_halves(), tree_.second_halves());
+      if (!keys_.insert(key)) continue;
+      frontier_.add(key);
+      discoveries_.add({0, static_cast<std::uint32_t>(i)});
     }
-    for (auto& worker : workers_) worker->level_end = worker->visited.size();
+    initial_ = depth_end_ = frontier_.size();
+    kept_.begin_depth(0, depth_end_, room_to_keep());
   }
 
-  // Between rounds, by one thread: whether there is another, and of which depth.
-  bool control() {
-    for (const auto& worker : workers_) {
-      if (worker->error) return false;
-    }
-    std::optional<Bad> bad;
-    for (const auto& worker : workers_) {
-      if (worker->bad && !bad) bad = worker->bad;
-    }
-    if (bad) {
-      bad_ = *bad;
-      return false;
-    }
-    deliver_ends();
-    if (at_limit()) return false;
-    const auto expanded = [](const auto& w) { return w->next == w->level_end; };
-    if (std::all_of(workers_.begin(), workers_.end(), expanded)) {
-      bool more = false;
-      for (auto& worker : workers_) {
-        more |= worker->visited.size() > worker->level_end;
-        worker->level_end = worker->visited.size();
-        worker->kept.begin_depth(worker->next);
-      }
-      if (!more) return false;
+  // What guards say is kept in half the memory of states.
+  [[nodiscard]] std::size_t room_to_keep() const {
+    return std::max(std::size_t{1} << 20, (tree_.memory() + keys_.memory()) / 2);
+  }
+
+  // ---- between rounds, one thread ----
+
+  // Whether there is another round; if so, of which chunks.
+  bool next_round() {
+    if (bad_.verdict != Verdict::holds || at_limit()) return false;
+    if (next_ == depth_end_) {
+      if (frontier_.size() == depth_end_) return false;
+      depth_end_ = frontier_.size();
+      kept_.begin_depth(next_, depth_end_ - next_, room_to_keep());
       ++depth_;
+    }
+    if (keys_.wants_shards()) keys_.cut_into_shards();
+    const std::uint64_t left = depth_end_ - next_;
+    chunks_in_round_ = std::min<std::uint64_t>((left + chunk_states - 1) / chunk_states, chunks_a_round_);
+    while (chunks_.size() < chunks_in_round_) chunks_.push_back(std::make_unique<Chunk>(discoveries_));
+    for (std::size_t i = 0; i < chunks_in_round_; ++i) {
+      Chunk& chunk = *chunks_[i];
+      chunk.first = next_;
+      chunk.count = std::min<std::uint64_t>(chunk_states, depth_end_ - next_);
+      chunk.cursor = cursor_;
+      if (i == 0) frontier_.drop_below(next_ < initial_ ? 0 : Discoveries::Cursor(cursor_).next().parent);
+      next_ += chunk.count;
+      cursor_.skip(chunk.count);
     }
     return true;
   }
 
-  void deliver_ends() {
-    for (auto& worker : workers_) {
-      for (const auto& end : worker->ends) options_.on_end(end.data());
-      worker->ends.clear();
-    }
+  bool stop(Verdict verdict) {
+    bad_.verdict = verdict;
+    return true;
   }
 
   bool at_limit() {
-    if (options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed)) {
-      bad_.verdict = Verdict::interrupted;
-      return true;
-    }
-    if (shards_ == 1 && options_.state_limit != 0 && workers_[0]->visited.size() > options_.state_limit) {
-      bad_.verdict = Verdict::out_of_memory;
-      return true;
-    }
-    if (++rounds_ % (shards_ == 1 ? 64 : 1) != 0) return false;
+    if (options_.interrupted != nullptr && options_.interrupted->load(std::memory_order_relaxed))
+      return stop(Verdict::interrupted);
+    if (options_.state_limit != 0 && frontier_.size() > options_.state_limit)
+      return stop(Verdict::out_of_memory);
+    if (++rounds_ % (threads_ == 1 ? 64 : 1) != 0) return false;
     const Progress now = progress();
-    if (options_.memory_limit != 0 && now.memory > options_.memory_limit) {
-      bad_.verdict = Verdict::out_of_memory;
-      return true;
-    }
-    if (now.states > Visited::max_states / 2 ||
-        (options_.state_limit != 0 && now.states > options_.state_limit)) {
-      bad_.verdict = Verdict::out_of_memory;
-      return true;
-    }
+    const bool parts_numbered_up = std::max(tree_.first_halves(), tree_.second_halves()) > most_halves;
+    if (parts_numbered_up || (options_.memory_limit != 0 && now.memory > options_.memory_limit))
+      return stop(Verdict::out_of_memory);
     if (options_.time_limit.count() != 0 &&
-        now.seconds * 1000 > static_cast<double>(options_.time_limit.count())) {
-      bad_.verdict = Verdict::out_of_time;
-      return true;
-    }
+        now.seconds * 1000 > static_cast<double>(options_.time_limit.count()))
+      return stop(Verdict::out_of_time);
     if (options_.progress && now.seconds - reported_ > 0.2) {
       reported_ = now.seconds;
       options_.progress(now);
     }
     return false;
   }
+  static constexpr std::uint32_t most_halves = NumberedValues::most / 8 * 7;
 
   [[nodiscard]] Progress progress() const {
     Progress p;
-    for (const auto& worker : workers_) {
-      p.states += worker->visited.size();
-      p.waiting += worker->visited.size() - worker->next;
-      p.transitions += worker->transitions;
-      p.memory += worker->visited.memory() + worker->kept.memory();
-    }
+    p.states = frontier_.size();
+    p.waiting = frontier_.size() - next_;
+    p.transitions = transitions_;
+    p.memory = tree_.memory() + keys_.memory() + discoveries_.memory() + frontier_.memory() + kept_.memory();
     p.depth = depth_;
     p.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     return p;
   }
 
-  void expand_round(unsigned shard) {
-    Worker& worker = *workers_[shard];
-    std::vector<std::uint64_t> state(words_, 0);
-    ParentInHand parent(words_);
-    const std::size_t round = shards_ == 1 ? round_states_alone : round_states_shared;
-    const std::size_t end = std::min(worker.level_end, worker.next + round);
-    worker.successors.clear(words_);
-    for (; worker.next < end && !worker.bad; ++worker.next) {
-      worker.visited.copy(worker.next, state.data());
-      const std::size_t before = worker.successors.size();
-      const std::uint32_t self = reference(worker.next, shard);
-      const std::uint32_t from = worker.visited.parent(worker.next);
-      const Worker& owner = *workers_[from % shards_];
-      parent.tell(worker.successors, from, from / shards_, owner.visited, owner.kept);
-      try {
-        model_.expand(state.data(), worker.successors);
-      } catch (const BrokenRule& broken) {
-        worker.successors.keep(before);
-        worker.bad = Bad{Verdict::broken, -1, self, broken.what()};
-        break;
-      }
-      worker.kept.keep(worker.next, worker.successors, worker.visited);
-      worker.transitions += worker.successors.size() - before;
-      judge(worker, state, self);
-      const std::size_t after = worker.successors.size();
-      if (worker.arrivals.size() < after) worker.arrivals.resize(2 * after);
-      for (std::size_t i = before; i < after; ++i) {
-        worker.arrivals[i] = {Visited::hash(worker.successors.state(i), words_), self};
-      }
+  // ---- a chunk ----
+
+  void expand(Chunk& chunk, Worker& worker) {
+    chunk.keys.clear();
+    chunk.discoveries.clear();
+    chunk.transitions = 0;
+    chunk.proper_ends.clear();
+    chunk.bad.reset();
+    chunk.error = nullptr;
+    worker.states.clear();
+    worker.found.clear();
+    Successors& successors = worker.successors;
+    successors.clear(words_);
+    std::fill(successors.fired.begin(), successors.fired.end(), 0);
+    try {
+      for (std::uint64_t i = 0; i < chunk.count; ++i) tree_.open(frontier_[chunk.first + i], worker.states);
+      Discoveries::Cursor cursor = chunk.cursor;
+      for (std::uint64_t i = 0; i < chunk.count && !chunk.bad; ++i) expand(i, cursor.next(), chunk, worker);
+      chunk.transitions = successors.size();
+      tree_.keys_of(successors.state(0), worker.found, worker.states, chunk.keys);
+    } catch (...) {
+      chunk.error = std::current_exception();
     }
-    if (shards_ > 1) send(worker);
+    chunk.fired = successors.fired;
   }
 
-  void judge(Worker& worker, const std::vector<std::uint64_t>& state, std::uint32_t at) {
-    const Successors& successors = worker.successors;
+  void expand(std::uint64_t i, const Discovery& discovery, Chunk& chunk, Worker& worker) {
+    Successors& successors = worker.successors;
+    const std::uint64_t number = chunk.first + i;
+    const std::uint64_t* const state = worker.states.state(i);
+    const std::size_t before = successors.size();
+    successors.known = number < initial_ ? Successors::Known{} : known_of(discovery.parent, worker);
+    try {
+      model_.expand(state, successors);
+      kept_.keep(number, successors);
+      judge(number, state, chunk, successors);
+    } catch (const BrokenRule& broken) {
+      successors.keep(before);
+      chunk.bad = Bad{Verdict::broken, -1, number, broken.what()};
+    }
+    for (std::size_t at = before; at < successors.size(); ++at) {
+      if (worker.recent.again(successors.state(at))) continue;
+      worker.found.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(i)});
+      chunk.discoveries.push_back({number, static_cast<std::uint32_t>(at - before)});
+    }
+  }
+
+  Successors::Known known_of(std::uint64_t parent, Worker& worker) {
+    const std::uint64_t* const enabled = kept_.of(parent);
+    if (enabled == nullptr) return {};
+    if (parent != worker.parent_number) {
+      worker.parent.clear();
+      tree_.open(frontier_[parent], worker.parent);
+    }
+    worker.parent_number = parent;
+    return {worker.parent.state(0), enabled};
+  }
+
+  void judge(std::uint64_t number, const std::uint64_t* state, Chunk& chunk, const Successors& successors) {
     if (options_.invariants && successors.violated >= 0) {
-      worker.bad = Bad{Verdict::invariant, successors.violated, at};
+      chunk.bad = Bad{Verdict::invariant, successors.violated, number};
     } else if (!successors.live) {
-      if (model_.proper_end(state.data())) {
-        if (options_.on_end) worker.ends.push_back(state);
+      if (model_.proper_end(state)) {
+        if (options_.on_end) chunk.proper_ends.emplace_back(state, state + words_);
       } else if (options_.deadlocks) {
-        worker.bad = Bad{Verdict::deadlock, -1, at};
+        chunk.bad = Bad{Verdict::deadlock, -1, number};
       }
     }
   }
 
-  void send(Worker& worker) {
-    for (std::size_t i = 0; i < worker.successors.size(); ++i) {
-      const std::uint64_t* after = worker.successors.state(i);
-      Inbox& box = worker.outbox[owner(worker.arrivals[i].hash)];
-      box.arrivals.push_back(worker.arrivals[i]);
-      box.words.insert(box.words.end(), after, after + words_);
+  void find_spots(Chunk& chunk) const {
+    chunk.spots.resize(chunk.keys.size());
+    chunk.is_new.resize(chunk.keys.size());
+    for (std::size_t i = 0; i < chunk.keys.size(); ++i) chunk.spots[i] = keys_.spot_of(chunk.keys[i]);
+  }
+
+  // Numbers what was new.
+  void number(const Chunk& chunk) {
+    for (std::size_t i = 0; i < chunk.keys.size(); ++i) {
+      if (chunk.is_new[i] == 0) continue;
+      frontier_.add(chunk.keys[i]);
+      discoveries_.add(chunk.discoveries[i]);
     }
   }
 
-  void take_in(unsigned shard) {
-    Worker& self = *workers_[shard];
-    if (shards_ == 1) {
-      insert_all(self.visited, {self.arrivals.data(), self.successors.size()}, self.successors.state(0));
-      return;
-    }
-    for (auto& sender : workers_) {
-      Inbox& box = sender->outbox[shard];
-      insert_all(self.visited, box.arrivals, box.words.data());
-      box.clear();
+  // What is to be said of a chunk when everything before it has been said.
+  void account(const Chunk& chunk) {
+    if (chunk.error) std::rethrow_exception(chunk.error);
+    transitions_ += chunk.transitions;
+    if (fired_.size() < chunk.fired.size()) fired_.resize(chunk.fired.size());
+    for (std::size_t rule = 0; rule < chunk.fired.size(); ++rule) fired_[rule] += chunk.fired[rule];
+    for (const auto& end : chunk.proper_ends) options_.on_end(end.data());
+    if (chunk.bad) {
+      bad_ = *chunk.bad;
+      next_ = bad_.state + 1;
     }
   }
 
-  void insert_all(Visited& visited, std::span<const Arrival> arrivals, const std::uint64_t* state) const {
-    const std::size_t n = arrivals.size();
-    for (std::size_t i = 0; i < std::min(2 * prefetch_distance, n); ++i)
-      visited.prefetch_slot(arrivals[i].hash);
-    for (std::size_t i = 0; i < std::min(prefetch_distance, n); ++i) visited.prefetch_state(arrivals[i].hash);
-    for (std::size_t i = 0; i < n; ++i, state += words_) {
-      if (i + 2 * prefetch_distance < n) visited.prefetch_slot(arrivals[i + 2 * prefetch_distance].hash);
-      if (i + prefetch_distance < n) visited.prefetch_state(arrivals[i + prefetch_distance].hash);
-      visited.insert(state, arrivals[i].hash, arrivals[i].parent);
+  // ---- one thread ----
+
+  void alone() {
+    for (std::size_t i = 0; i < chunks_in_round_ && bad_.verdict == Verdict::holds; ++i) {
+      Chunk& chunk = *chunks_[i];
+      expand(chunk, *workers_[0]);
+      keys_.admit(tree_.first_halves(), tree_.second_halves());
+      find_spots(chunk);
+      const std::size_t n = chunk.spots.size();
+      for (std::size_t at = 0; at < std::min(prefetch_distance, n); ++at) keys_.prefetch(chunk.spots[at]);
+      for (std::size_t at = 0; at < n; ++at) {
+        if (at + prefetch_distance < n) keys_.prefetch(chunk.spots[at + prefetch_distance]);
+        chunk.is_new[at] = keys_.insert(chunk.spots[at]) ? 1 : 0;
+      }
+      account(chunk);
+      number(chunk);
+    }
+    tree_.release();
+  }
+
+  // ---- several ----
+
+  void sort_by_shard(Chunk& chunk) const {
+    find_spots(chunk);
+    chunk.shard_ends.assign(keys_.shards() + 1, 0);
+    chunk.by_shard.resize(chunk.spots.size());
+    for (const KeySet::Spot spot : chunk.spots) ++chunk.shard_ends[keys_.shard_of(spot) + 1];
+    for (std::size_t shard = 0; shard < keys_.shards(); ++shard)
+      chunk.shard_ends[shard + 1] += chunk.shard_ends[shard];
+    // From where each shard's begin to where they end.
+    for (std::size_t i = 0; i < chunk.spots.size(); ++i)
+      chunk.by_shard[chunk.shard_ends[keys_.shard_of(chunk.spots[i])]++] = static_cast<std::uint32_t>(i);
+  }
+
+  // What a chunk has for one shard is a few keys.
+  void prefetch(const Chunk& chunk, std::size_t shard) const {
+    for (std::size_t at = shard == 0 ? 0 : chunk.shard_ends[shard - 1]; at < chunk.shard_ends[shard]; ++at)
+      keys_.prefetch(chunk.spots[chunk.by_shard[at]]);
+  }
+
+  void insert_into(std::size_t shard) {
+    for (std::size_t c = 0; c < chunks_in_round_; ++c) {
+      Chunk& chunk = *chunks_[c];
+      const std::size_t end = chunk.shard_ends[shard];
+      const std::size_t begin = shard == 0 ? 0 : chunk.shard_ends[shard - 1];
+      if (c + 2 < chunks_in_round_) prefetch(*chunks_[c + 2], shard);
+      for (std::size_t at = begin; at < end; ++at) {
+        const std::uint32_t i = chunk.by_shard[at];
+        chunk.is_new[i] = keys_.insert(chunk.spots[i]) ? 1 : 0;
+      }
     }
   }
 
   void run_threads() {
-    bool more = control();
-    std::barrier expanded(shards_);
-    std::barrier taken_in(shards_, [&]() noexcept {
+    bool more = next_round();
+    std::atomic<std::size_t> next_chunk = 0;
+    std::atomic<std::size_t> next_shard = 0;
+    std::exception_ptr error;
+    const auto guarded = [&](auto&& work) noexcept {
       try {
-        more = control();
+        if (!error) work();
       } catch (...) {
-        workers_[0]->error = std::current_exception();
+        error = std::current_exception();
         more = false;
       }
-    });
-    std::vector<std::jthread> threads;
-    threads.reserve(shards_);
-    for (unsigned shard = 0; shard < shards_; ++shard) {
-      threads.emplace_back([&, shard] {
-        while (more) {
-          guarded(shard, [&] { expand_round(shard); });
-          expanded.arrive_and_wait();
-          guarded(shard, [&] { take_in(shard); });
-          taken_in.arrive_and_wait();
-        }
+    };
+    // Rounds of a few chunks are not worth waiting for anybody.
+    const auto small_rounds = [&] {
+      while (more && chunks_in_round_ < 2 * std::size_t{threads_}) {
+        alone();
+        more = next_round();
+      }
+    };
+    const auto after_expanding = [&]() noexcept {
+      guarded([&] {
+        const auto first_bad =
+            std::find_if(chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(chunks_in_round_),
+                         [](const auto& chunk) { return chunk->bad || chunk->error; });
+        if (first_bad != chunks_.begin() + static_cast<std::ptrdiff_t>(chunks_in_round_))
+          chunks_in_round_ = static_cast<std::size_t>(first_bad - chunks_.begin()) + 1;
+        keys_.admit(tree_.first_halves(), tree_.second_halves());
+        tree_.release();
+        next_chunk = 0;
+        next_shard = 0;
       });
+    };
+    const auto after_inserting = [&]() noexcept {
+      guarded([&] {
+        for (std::size_t i = 0; i < chunks_in_round_; ++i) {
+          account(*chunks_[i]);
+          number(*chunks_[i]);
+        }
+        tune_rounds();
+        more = next_round();
+        small_rounds();
+        next_chunk = 0;
+      });
+    };
+    guarded(small_rounds);
+    std::barrier expanded(static_cast<std::ptrdiff_t>(threads_), after_expanding);
+    std::barrier sorted(static_cast<std::ptrdiff_t>(threads_));
+    std::barrier inserted(static_cast<std::ptrdiff_t>(threads_), after_inserting);
+    const auto work = [&](Worker& worker) {
+      while (more) {
+        for (std::size_t i = next_chunk++; i < chunks_in_round_; i = next_chunk++)
+          expand(*chunks_[i], worker);
+        expanded.arrive_and_wait();
+        for (std::size_t i = next_chunk++; i < chunks_in_round_; i = next_chunk++) sort_by_shard(*chunks_[i]);
+        sorted.arrive_and_wait();
+        for (std::size_t shard = next_shard++; shard < keys_.shards(); shard = next_shard++)
+          insert_into(shard);
+        inserted.arrive_and_wait();
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      for (unsigned i = 1; i < threads_; ++i) others.emplace_back([&, i] { work(*workers_[i]); });
+      work(*workers_[0]);
     }
+    if (error) std::rethrow_exception(error);
   }
 
-  template <class F>
-  void guarded(unsigned shard, F&& work) {
-    try {
-      work();
-    } catch (...) {
-      workers_[shard]->error = std::current_exception();
-    }
+  void tune_rounds() {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - round_began_).count();
+    round_began_ = now;
+    if (chunks_in_round_ < chunks_a_round_) return;
+    if (seconds < round_seconds / 2) chunks_a_round_ = std::min(2 * chunks_a_round_, most_chunks);
+    if (seconds > round_seconds * 2)
+      chunks_a_round_ = std::max(chunks_a_round_ / 2, 4 * std::size_t{threads_});
   }
 
   ExploreResult result() {
@@ -361,11 +457,8 @@ class Search {
     r.seconds = end.seconds;
     r.memory = end.memory;
     r.state_bits = model_.state_bits();
-    r.fired.assign(model_.rules().size(), 0);
-    for (const auto& worker : workers_) {
-      for (std::size_t i = 0; i < worker->successors.fired.size(); ++i)
-        r.fired[i] += worker->successors.fired[i];
-    }
+    r.fired = fired_;
+    r.fired.resize(model_.rules().size());
     if (r.verdict != Verdict::holds && !inconclusive(r.verdict)) r.trace = trace_to(bad_.state);
     return r;
   }
@@ -373,11 +466,28 @@ class Search {
   const Model& model_;
   const ExploreOptions& options_;
   unsigned words_;
-  unsigned shards_;
+  unsigned threads_;
+
+  StateTree tree_;
+  KeySet keys_;
+  Frontier frontier_;
+  Discoveries discoveries_;
+  Discoveries::Cursor cursor_;  // at next_
+  KeptGuards kept_;
+  std::uint64_t initial_ = 0;    // states that runs start from
+  std::uint64_t next_ = 0;       // the first state not yet taken into a round
+  std::uint64_t depth_end_ = 0;  // the first state of the next depth
+
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::size_t chunks_in_round_ = 0;
+  std::size_t chunks_a_round_ = threads_ == 1 ? 1 : 8 * std::size_t{threads_};
   Clock::time_point start_;
+  Clock::time_point round_began_ = Clock::now();
   unsigned depth_ = 0;
   std::uint64_t rounds_ = 0;
+  std::uint64_t transitions_ = 0;
+  std::vector<std::uint64_t> fired_;
   double reported_ = 0;
   Bad bad_;
 };

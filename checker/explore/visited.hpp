@@ -6,17 +6,15 @@
 // Whole states are compared: two different states are never taken for one.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
+
+#include "checker/explore/zeroed.hpp"
 
 #define XXH_INLINE_ALL
 #define XXH_VECTOR 0  // states are far shorter than what the vector paths are for
@@ -95,36 +93,12 @@ class Visited {
   static constexpr std::size_t few_slots = 1U << 18;  // fewer are worth less than hashing all states again
   static constexpr std::size_t records_per_chunk = 1U << 14;
 
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }  // NOLINT: pairs with aligned_alloc
-  };
-  using Zeroed = std::unique_ptr<std::byte[], Free>;
-  // Large tables ask for large pages: the index is hit at random, once a transition.
-  static Zeroed zeroed(std::size_t bytes) {
-    constexpr std::size_t large_page = std::size_t{2} << 20;
-    if (bytes < large_page) {
-      Zeroed memory(static_cast<std::byte*>(std::calloc(bytes, 1)));
-      if (!memory) throw std::bad_alloc();
-      return memory;
-    }
-    const std::size_t rounded = (bytes + large_page - 1) / large_page * large_page;
-    Zeroed memory(static_cast<std::byte*>(std::aligned_alloc(large_page, rounded)));
-    if (!memory) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    madvise(memory.get(), rounded, MADV_HUGEPAGE);
-#endif
-    std::memset(memory.get(), 0, bytes);
-    return memory;
-  }
-
   static constexpr std::size_t slot_bytes = 5;
   struct Slot {
     std::uint8_t tag = 0;  // 0: free
     std::uint32_t number = 0;
   };
-  [[nodiscard]] std::byte* slot_at(std::size_t slot) const {
-    return index_.get() + slot * slot_bytes;
-  }
+  [[nodiscard]] std::byte* slot_at(std::size_t slot) const { return index_.get() + slot * slot_bytes; }
   [[nodiscard]] Slot load(std::size_t slot) const {
     Slot s;
     const std::byte* at = slot_at(slot);
@@ -151,12 +125,8 @@ class Visited {
     return ((word ^ words[whole]) & tail_mask_) == 0;
   }
 
-  static std::uint8_t tag_of(std::uint64_t hash) {
-    return static_cast<std::uint8_t>((hash >> 56) | 1U);
-  }
-  [[nodiscard]] std::size_t slots() const {
-    return mask_ + 1;
-  }
+  static std::uint8_t tag_of(std::uint64_t hash) { return static_cast<std::uint8_t>((hash >> 56) | 1U); }
+  [[nodiscard]] std::size_t slots() const { return mask_ + 1; }
 
   [[nodiscard]] const std::byte* record(std::size_t number) const {
     return chunks_[number / records_per_chunk].get() + (number % records_per_chunk) * record_bytes_;

@@ -32,6 +32,27 @@ std::uint64_t key_of(const Firing& firing) {
   return key | std::uint64_t{firing.parameter_count} << 56;
 }
 
+// The parent of the states that are expanded one after the other, unpacked no more often than it changes.
+class ParentInHand {
+ public:
+  explicit ParentInHand(unsigned words) : state_(words, 0) {}
+
+  // Tells `successors` what the state to expand next was found from, and what that has enabled.
+  void tell(Successors& successors, std::uint32_t parent, const Visited& visited, const KeptGuards& kept) {
+    successors.known = {};
+    if (parent == Visited::no_parent) return;
+    const std::uint64_t* const enabled = kept.of(parent);
+    if (enabled == nullptr) return;
+    if (parent != in_hand_) visited.copy(parent, state_.data());
+    in_hand_ = parent;
+    successors.known = {state_.data(), enabled};
+  }
+
+ private:
+  std::uint32_t in_hand_ = Visited::no_parent;
+  std::vector<std::uint64_t> state_;
+};
+
 }  // namespace
 
 StateGraph::StateGraph(const Model& model, const ExploreOptions& options)
@@ -53,13 +74,15 @@ void StateGraph::explore(const ExploreOptions& options) {
   std::vector<std::uint64_t> state(words_, 0);
   KeptGuards kept(model_.enabled_words());
   ParentInHand parent(words_);
+  const auto room_to_keep = [&] { return std::max(std::size_t{1} << 20, visited_.memory() / 8); };
   std::size_t level_end = visited_.size();
+  kept.begin_depth(0, level_end, room_to_keep());
   double reported = 0;
   constexpr std::size_t states_between_looks = 4096;
   for (std::size_t next = 0; next < visited_.size(); ++next) {
     if (next == level_end) {
       level_end = visited_.size();
-      kept.begin_depth(next);
+      kept.begin_depth(next, level_end - next, room_to_keep());
       ++depth_;
     }
     if (next % states_between_looks == 0) {
@@ -82,7 +105,7 @@ void StateGraph::explore(const ExploreOptions& options) {
     visited_.copy(next, state.data());
     successors.clear(words_);
     const std::uint32_t from = visited_.parent(next);
-    parent.tell(successors, from, from, visited_, kept);
+    parent.tell(successors, from, visited_, kept);
     try {
       model_.expand(state.data(), successors);
     } catch (const BrokenRule& broken) {
@@ -97,7 +120,7 @@ void StateGraph::explore(const ExploreOptions& options) {
       bad_ = static_cast<StateNumber>(next);
       break;
     }
-    kept.keep(next, successors, visited_);
+    kept.keep(next, successors);
     first_edge_.push_back(targets_.size());
     describe(state.data(), successors);
     for (std::size_t i = 0; i < successors.size(); ++i) {
