@@ -22,6 +22,8 @@ struct Options {
   std::string system;
   std::vector<std::string> programs;
   std::string trace_file;
+  std::string folder;
+  double every = 300;
   bool json = false;
   bool no_deadlock = false;
   std::vector<std::string> unreduced;
@@ -64,9 +66,17 @@ std::string keep_trace(const CheckRun& run, const Options& options) {
   return fmt::format("Trace written to {}: `lockstep replay {}` fires it again.\n", file, file);
 }
 
+// A folder for each run of the command, by what runs in it.
+std::string folder_of(const Subject& subject, const Options& options) {
+  std::string name = subject.client().empty() ? std::string(subject.system->name) : subject.client();
+  std::replace(name.begin(), name.end(), '/', '-');
+  return (std::filesystem::path(options.folder) / name).string();
+}
+
 int run(const Options& options) {
   std::vector<std::string> errors;
   const std::vector<Subject> all = subjects(options, errors);
+  const std::string build = options.folder.empty() ? "" : build_identity();
   for (const std::string& error : errors) print_error(error);
   ProgressLine progress;
   std::vector<CheckRun> runs;
@@ -76,6 +86,11 @@ int run(const Options& options) {
     CheckOptions check_options;
     check_options.limits = options.limits.limits();
     check_options.deadlocks = !options.no_deadlock;
+    if (!options.folder.empty()) {
+      check_options.folder = folder_of(subject, options);
+      check_options.build = build;
+      check_options.every = std::chrono::milliseconds(static_cast<std::int64_t>(options.every * 1000));
+    }
     check_options.on_progress = [&](const Progress& now) { progress.show(progress_text(title, now)); };
     runs.push_back(check(subject, check_options));
     progress.erase();
@@ -115,6 +130,13 @@ Command add_check(CLI::App& lockstep) {
   options->limits.add_to(*app, "each program");
   app->add_option("--trace", options->trace_file, "File for a counterexample (default: SYSTEM.trace.json)")
       ->type_name("FILE");
+  app->add_option("--resume", options->folder,
+                  "Keep checkpoints in this folder, and go on from the last that is in it")
+      ->type_name("FOLDER");
+  app->add_option("--every", options->every, "With --resume: a checkpoint after so long")
+      ->check(CLI::Range(0.001, 1e9).description(""))
+      ->type_name("SECONDS")
+      ->capture_default_str();
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves (registers, branches); `at-once`: "
@@ -128,6 +150,7 @@ Command add_check(CLI::App& lockstep) {
       "  lockstep check quick-release/split-fifo --program ring-wg-agent\n"
       "  lockstep check cpcoh/as-printed --program same-ranges\n"
       "  lockstep check write-through --fault early-acknowledgement --trace early.json\n"
+      "  lockstep check german --size node=6 --resume german.6\n"
       "\n"
       "The first violation ends the run. Exit status: 0 holds, 1 violated, 2 bad input,\n"
       "3 a limit was reached, 130 interrupted.");

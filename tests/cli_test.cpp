@@ -9,9 +9,11 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -109,6 +111,56 @@ TEST_CASE("help is printed for the command and each subcommand, with examples") 
     CHECK(result.status == 0);
     CHECK_THAT(result.out, Catch::Contains("Examples:\n  lockstep "));
   }
+}
+
+TEST_CASE("a check that is killed at any moment goes on from its folder to the same counts") {
+  // As many moments as the environment says; CI has a few, and the nightly set a hundred.
+  const char* const asked = std::getenv("LOCKSTEP_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : 5;
+  const Command lockstep;
+  std::mt19937 random(20261126);
+  int killed = 0;
+  for (int run = 0; killed < kills; ++run) {
+    REQUIRE(run < 20 * kills);
+    const std::string kept = "kept" + std::to_string(run);
+    const std::vector<std::string> check{"check",
+                                         "german",
+                                         "--size",
+                                         "node=4",
+                                         "--resume",
+                                         kept,
+                                         "--every",
+                                         "0.02",
+                                         "--json",
+                                         "--threads",
+                                         run % 2 == 0 ? "1" : "2"};
+    for (int again = 0; again < 3; ++again) {
+      const Result result = lockstep.run(check, std::chrono::milliseconds(10 + random() % 600), SIGKILL);
+      if (result.status != -1) break;
+      ++killed;
+    }
+    const Result result = lockstep.run(check);
+    REQUIRE(result.status == 0);
+    const auto told = nlohmann::json::parse(result.out).at("runs").at(0);
+    CHECK(told.at("states") == 1'105'434);
+    CHECK(told.at("transitions") == 5'922'288);
+    fs::remove_all(lockstep.folder() / kept);
+  }
+}
+
+TEST_CASE("a full disk ends checkpoints and not the check") {
+  const Command lockstep;
+  const std::string script = "trap '' XFSZ; ulimit -f 1000; cd '" + lockstep.folder().string() +
+                             "'; '" LOCKSTEP_BINARY "' check german --resume kept --every 0.01 --json > out";
+  REQUIRE(std::system(("bash -c \"" + script + "\"").c_str()) == 0);
+  const auto told = nlohmann::json::parse(read(lockstep.folder() / "out")).at("runs").at(0);
+  CHECK(told.at("verdict") == "holds");
+  CHECK(told.at("states") == 1'105'434);
+  CHECK_THAT(told.at("checkpoint_failed").get<std::string>(), Catch::Contains("cannot be written"));
+  // The last one is whole.
+  const Result result = lockstep.run({"check", "german", "--resume", "kept", "--json"});
+  CHECK(result.status == 0);
+  CHECK(nlohmann::json::parse(result.out).at("runs").at(0).at("states") == 1'105'434);
 }
 
 TEST_CASE("a mistyped command, option, system, test or fault ends with the nearest name and status 2") {

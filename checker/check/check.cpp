@@ -6,14 +6,22 @@
 #include <algorithm>
 #include <array>
 
+#include "checker/support/json_text.hpp"
+
 namespace lockstep {
 
 namespace {
 
 constexpr std::size_t line_width = 79;
 
-ExploreOptions explore_options(const CheckOptions& options) {
+ExploreOptions explore_options(const Subject& subject, const CheckOptions& options) {
   ExploreOptions explore;
+  if (!options.folder.empty()) {
+    nlohmann::json about = whole_subject_json(subject);
+    about["build"] = options.build;
+    about["deadlocks"] = options.deadlocks;
+    explore.checkpoint = {options.folder, json_text(about), options.every};
+  }
   explore.threads = options.limits.threads;
   explore.memory_limit = options.limits.memory;
   explore.time_limit = options.limits.time;
@@ -109,6 +117,8 @@ nlohmann::json run_json(const CheckRun& run) {
   out["seconds"] = e.seconds;
   out["memory_bytes"] = e.memory;
   out["state_bits"] = e.state_bits;
+  if (e.resumed_from != 0) out["resumed_from_states"] = e.resumed_from;
+  if (!e.checkpoint_failed.empty()) out["checkpoint_failed"] = e.checkpoint_failed;
   if (run.counterexample) {
     out["violated"] = trace_end_text(*run.counterexample);
     out["trace"] = trace_json(*run.counterexample);
@@ -144,7 +154,7 @@ CheckRun run_of(const Subject& subject, Explore&& explore) {
 
 void explore_all(CheckRun& run, const Model& model, const CheckOptions& options) {
   run.rules = model.rules();
-  run.exploration = explore(model, explore_options(options));
+  run.exploration = explore(model, explore_options(run.subject, options));
   judge(run, model);
 }
 
@@ -180,6 +190,10 @@ std::string check_text(const CheckRun& run) {
   text += fmt::format("  Memory       {}B, {:.1f} bytes a state of {} bits\n",
                       short_number(static_cast<double>(e.memory)), per(static_cast<double>(e.memory), states),
                       e.state_bits);
+  if (e.resumed_from != 0)
+    text += fmt::format("  Went on      from a checkpoint with {} states\n", e.resumed_from);
+  if (!e.checkpoint_failed.empty())
+    text += fmt::format("  Checkpoint   none any more: {}\n", e.checkpoint_failed);
   text += fmt::format("  Verdict      {}\n", verdict_text(run));
   if (run.counterexample) text += trace_text(*run.counterexample);
   return text;

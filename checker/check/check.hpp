@@ -1,6 +1,7 @@
 // Verifies a system: every reachable state, every invariant, every assertion of its program, no deadlock.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,6 +22,9 @@ struct CheckOptions {
   RunLimits limits;
   bool deadlocks = true;
   std::function<void(const Progress&)> on_progress;  // a few times a second, from the calling thread
+  std::string folder{};  // of checkpoints, from the last of which the run goes on; empty: none are kept
+  std::string build{};   // where there is one: who explores (a checkpoint of another build is refused)
+  std::chrono::milliseconds every{300'000};
 };
 
 enum class CheckStatus : std::uint8_t { holds, violated, inconclusive, interrupted, error };

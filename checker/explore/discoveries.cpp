@@ -30,15 +30,6 @@ void Discoveries::put_long(std::uint64_t number) {
   put(static_cast<std::uint8_t>(number));
 }
 
-std::uint64_t Discoveries::get_long(std::uint64_t& at) const {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const std::uint8_t byte = get(at);
-    number |= std::uint64_t{byte & 127U} << shift;
-    if (byte < 128) return number;
-  }
-}
-
 std::size_t Discoveries::memory() const {
   return chunks_.size() * chunk_bytes + marks_.size() * sizeof(Mark);
 }

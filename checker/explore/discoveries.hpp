@@ -3,6 +3,7 @@
 // that number grows, and which successor it was.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,14 @@ class Discoveries {
   [[nodiscard]] std::uint64_t size() const { return count_; }
   [[nodiscard]] std::size_t memory() const;
 
+  // For files: all of it as bytes, and so many states from the bytes that `get` hands out one after the
+  // other.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  template <class F>
+  void for_each_stretch(std::uint64_t from, F&& f) const;  // calls f(const std::uint8_t*, std::size_t)
+  template <class Get>
+  void load(std::uint64_t states, Get&& get);
+
  private:
   // A byte holds the growth of the parent's number and the successor's where both are small; what is not is
   // marked, and follows, 7 bits a byte.
@@ -65,7 +74,24 @@ class Discoveries {
     ++at;
     return byte;
   }
-  [[nodiscard]] std::uint64_t get_long(std::uint64_t& at) const;
+  // Reads one from bytes that `get` hands out, after one that was found from `parent`.
+  template <class Get>
+  static Discovery decoded(std::uint64_t parent, Get&& get) {
+    const auto get_long = [&get] {
+      std::uint64_t number = 0;
+      for (unsigned shift = 0;; shift += 7) {
+        const std::uint8_t byte = get();
+        number |= std::uint64_t{byte & 127U} << shift;
+        if (byte < 128) return number;
+      }
+    };
+    const std::uint8_t byte = get();
+    std::uint64_t growth = byte >> successor_bits;
+    std::uint64_t successor = byte & large_successor;
+    if (growth == large_growth) growth += get_long();
+    if (successor == large_successor) successor += get_long();
+    return {parent + growth, static_cast<std::uint32_t>(successor)};
+  }
 
   std::uint64_t count_ = 0;
   std::uint64_t bytes_ = 0;
@@ -75,13 +101,24 @@ class Discoveries {
 };
 
 inline Discovery Discoveries::Cursor::next() {
-  const std::uint8_t byte = discoveries_->get(at_);
-  std::uint64_t growth = byte >> successor_bits;
-  std::uint64_t successor = byte & large_successor;
-  if (growth == large_growth) growth += discoveries_->get_long(at_);
-  if (successor == large_successor) successor += discoveries_->get_long(at_);
-  parent_ += growth;
-  return {parent_, static_cast<std::uint32_t>(successor)};
+  const Discovery discovery = decoded(parent_, [this] { return discoveries_->get(at_); });
+  parent_ = discovery.parent;
+  return discovery;
+}
+
+template <class Get>
+void Discoveries::load(std::uint64_t states, Get&& get) {
+  for (; states > 0; --states) add(decoded(last_parent_, get));
+}
+
+template <class F>
+void Discoveries::for_each_stretch(std::uint64_t from, F&& f) const {
+  while (from < bytes_) {
+    const std::size_t in_chunk = from % chunk_bytes;
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes - in_chunk, bytes_ - from));
+    f(chunks_[static_cast<std::size_t>(from / chunk_bytes)].get() + in_chunk, n);
+    from += n;
+  }
 }
 
 }  // namespace lockstep

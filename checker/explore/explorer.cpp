@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "checker/explore/checkpoint.hpp"
 #include "checker/explore/discoveries.hpp"
 #include "checker/explore/frontier.hpp"
 #include "checker/explore/kept_guards.hpp"
@@ -23,6 +24,7 @@
 #include "checker/explore/model_view.hpp"
 #include "checker/explore/recent_states.hpp"
 #include "checker/explore/state_tree.hpp"
+#include "checker/support/diagnostic.hpp"
 
 namespace lockstep {
 
@@ -91,7 +93,12 @@ class Search {
 
   ExploreResult run() {
     start_ = Clock::now();
-    seed();
+    open_checkpoint();
+    if (checkpoint_ && checkpoint_->begun()) {
+      go_on();
+    } else {
+      seed();
+    }
     if (threads_ == 1) {
       while (next_round()) alone();
     } else {
@@ -138,12 +145,84 @@ class Search {
     for (std::size_t i = 0; i < successors.size(); ++i) {
       const StateKey key = tree_.key_of(successors.state(i));
       keys_.admit(tree_.first_halves(), tree_.second_halves());
-      if (!keys_.insert(key)) continue;
-      frontier_.add(key);
-      discoveries_.add({0, static_cast<std::uint32_t>(i)});
+      if (keys_.insert(key)) add_state(key, {0, static_cast<std::uint32_t>(i)});
     }
     initial_ = depth_end_ = frontier_.size();
     kept_.begin_depth(0, depth_end_, room_to_keep());
+  }
+
+  void add_state(StateKey key, const Discovery& discovery) {
+    frontier_.add(key);
+    discoveries_.add(discovery);
+    if (checkpoint_) {
+      keep_checkpoint([&] { checkpoint_->add(key); });
+    }
+  }
+
+  // ---- checkpoints ----
+
+  void open_checkpoint() {
+    const CheckpointOptions& asked = options_.checkpoint;
+    if (asked.folder.empty()) return;
+    checkpoint_ = std::make_unique<Checkpoint>(asked.folder, asked.about);
+    saved_ = start_;
+  }
+
+  // Where one cannot be written the search goes on without.
+  template <class F>
+  void keep_checkpoint(F&& f) {
+    try {
+      f();
+    } catch (const BadInput& failed) {
+      checkpoint_failed_ = failed.what();
+      checkpoint_.reset();
+    }
+  }
+
+  void save_checkpoint() {
+    if (!checkpoint_) return;
+    const Progress now = progress();
+    const SearchPosition position{frontier_.size(), initial_,     next_,  depth_end_,
+                                  depth_,           transitions_, fired_, now.seconds};
+    keep_checkpoint([&] { checkpoint_->save(position, tree_, discoveries_); });
+    saved_ = Clock::now();
+  }
+
+  void go_on() {
+    const SearchPosition& position = checkpoint_->position();
+    checkpoint_->read_parts(tree_);
+    checkpoint_->read_discoveries(discoveries_);
+    keys_.admit(tree_.first_halves(), tree_.second_halves());
+    initial_ = position.initial;
+    next_ = position.next;
+    depth_end_ = position.depth_end;
+    depth_ = position.depth;
+    transitions_ = position.transitions;
+    fired_ = position.fired;
+    seconds_before_ = position.seconds;
+    resumed_from_ = position.states;
+    cursor_.skip(next_);
+    const std::uint64_t kept = next_ < position.states ? oldest_kept() : next_;
+    std::vector<KeySet::Spot> spots;
+    const auto insert_spots = [&] {
+      for (const KeySet::Spot spot : spots) keys_.prefetch(spot);
+      for (const KeySet::Spot spot : spots) keys_.insert(spot);
+      spots.clear();
+      if (keys_.wants_shards()) keys_.cut_into_shards();
+    };
+    checkpoint_->for_each_key([&](StateKey key) {
+      spots.push_back(keys_.spot_of(key));
+      if (spots.size() == chunk_states) insert_spots();
+      frontier_.add(key);
+      frontier_.drop_below(std::min(frontier_.size() - 1, kept));
+    });
+    insert_spots();
+    kept_.begin_depth(next_, depth_end_ - next_, room_to_keep());
+  }
+
+  // The state that the next one was found from, or the first: none before it is looked at again.
+  [[nodiscard]] std::uint64_t oldest_kept() const {
+    return next_ < initial_ ? 0 : Discoveries::Cursor(cursor_).next().parent;
   }
 
   // What guards say is kept in half the memory of states.
@@ -163,6 +242,8 @@ class Search {
       ++depth_;
     }
     if (keys_.wants_shards()) keys_.cut_into_shards();
+    if (checkpoint_ && Clock::now() - saved_ > options_.checkpoint.every) save_checkpoint();
+    frontier_.drop_below(oldest_kept());
     const std::uint64_t left = depth_end_ - next_;
     chunks_in_round_ = std::min<std::uint64_t>((left + chunk_states - 1) / chunk_states, chunks_a_round_);
     while (chunks_.size() < chunks_in_round_) chunks_.push_back(std::make_unique<Chunk>(discoveries_));
@@ -171,7 +252,6 @@ class Search {
       chunk.first = next_;
       chunk.count = std::min<std::uint64_t>(chunk_states, depth_end_ - next_);
       chunk.cursor = cursor_;
-      if (i == 0) frontier_.drop_below(next_ < initial_ ? 0 : Discoveries::Cursor(cursor_).next().parent);
       next_ += chunk.count;
       cursor_.skip(chunk.count);
     }
@@ -194,7 +274,7 @@ class Search {
     if (parts_numbered_up || (options_.memory_limit != 0 && now.memory > options_.memory_limit))
       return stop(Verdict::out_of_memory);
     if (options_.time_limit.count() != 0 &&
-        now.seconds * 1000 > static_cast<double>(options_.time_limit.count()))
+        (now.seconds - seconds_before_) * 1000 > static_cast<double>(options_.time_limit.count()))
       return stop(Verdict::out_of_time);
     if (options_.progress && now.seconds - reported_ > 0.2) {
       reported_ = now.seconds;
@@ -211,7 +291,7 @@ class Search {
     p.transitions = transitions_;
     p.memory = tree_.memory() + keys_.memory() + discoveries_.memory() + frontier_.memory() + kept_.memory();
     p.depth = depth_;
-    p.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    p.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     return p;
   }
 
@@ -295,8 +375,7 @@ class Search {
   void number(const Chunk& chunk) {
     for (std::size_t i = 0; i < chunk.keys.size(); ++i) {
       if (chunk.is_new[i] == 0) continue;
-      frontier_.add(chunk.keys[i]);
-      discoveries_.add(chunk.discoveries[i]);
+      add_state(chunk.keys[i], chunk.discoveries[i]);
     }
   }
 
@@ -446,6 +525,8 @@ class Search {
   }
 
   ExploreResult result() {
+    // A state that is bad has been taken for expanded; who goes on has to find it again.
+    if (bad_.verdict == Verdict::holds || inconclusive(bad_.verdict)) save_checkpoint();
     ExploreResult r;
     const Progress end = progress();
     r.verdict = bad_.verdict;
@@ -459,6 +540,8 @@ class Search {
     r.state_bits = model_.state_bits();
     r.fired = fired_;
     r.fired.resize(model_.rules().size());
+    r.resumed_from = resumed_from_;
+    r.checkpoint_failed = checkpoint_failed_;
     if (r.verdict != Verdict::holds && !inconclusive(r.verdict)) r.trace = trace_to(bad_.state);
     return r;
   }
@@ -490,6 +573,12 @@ class Search {
   std::vector<std::uint64_t> fired_;
   double reported_ = 0;
   Bad bad_;
+
+  std::unique_ptr<Checkpoint> checkpoint_;
+  Clock::time_point saved_;
+  double seconds_before_ = 0;
+  std::uint64_t resumed_from_ = 0;
+  std::string checkpoint_failed_;
 };
 
 // A model whose proper ends that satisfy a goal count as violations of one more invariant.

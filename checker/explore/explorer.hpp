@@ -21,6 +21,13 @@ struct Progress {
   std::size_t memory = 0;  // bytes
 };
 
+// Where a search is kept so that another process goes on with it.
+struct CheckpointOptions {
+  std::string folder;  // empty: it is not
+  std::string about;   // a JSON object: what is searched and by whom; only an equal one goes on
+  std::chrono::milliseconds every{300'000};
+};
+
 struct ExploreOptions {
   unsigned threads = 1;
   std::size_t memory_limit = 0;             // bytes of visited states and index; 0: none
@@ -29,6 +36,8 @@ struct ExploreOptions {
   bool invariants = true;                   // stop at a violated invariant
   bool deadlocks = true;                    // stop at a state that is live but stuck
   const std::atomic<bool>* interrupted = nullptr;
+  // Begins where the folder's checkpoint is, if there is one; on_end is not told what was found before it.
+  CheckpointOptions checkpoint;
   std::function<void(const Progress&)> progress;  // called a few times a second, from the calling thread
   // Called for every proper end, in order, from one thread at a time.
   std::function<void(const std::uint64_t* state)> on_end;
@@ -67,12 +76,15 @@ struct ExploreResult {
   std::size_t states = 0;
   std::uint64_t transitions = 0;
   unsigned depth = 0;
-  double seconds = 0;
+  double seconds = 0;      // also before the checkpoint that it went on from
   std::size_t memory = 0;  // bytes of states and index at the end
   unsigned state_bits = 0;
   std::vector<std::uint64_t> fired;  // firings by rule
+  std::size_t resumed_from = 0;      // states that a checkpoint had
+  std::string checkpoint_failed;     // why there are no more, if there are not
 };
 
+// Throws BadInput where the folder of checkpoints cannot be used or has another search.
 ExploreResult explore(const Model& model, const ExploreOptions& options);
 
 // The shortest path to some state that satisfies `goal` and is a proper end; empty where there is none.

@@ -29,7 +29,8 @@ using nlohmann::json;
   throw BadInput(std::move(diagnostic));
 }
 
-// What two headers disagree on, for people.
+}  // namespace
+
 std::string differences(const json& here, const json& there) {
   std::string text;
   for (const auto& [key, value] : here.items()) {
@@ -40,8 +41,6 @@ std::string differences(const json& here, const json& there) {
   }
   return text;
 }
-
-}  // namespace
 
 Journal::Journal(const std::string& file, std::string_view command, const json& header,
                  const std::function<void(const json&)>& take)

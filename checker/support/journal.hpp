@@ -11,6 +11,10 @@
 
 namespace lockstep {
 
+// What the header of a run disagrees on with one that was kept, for people: "build: it has 'a', this run
+// 'b'".
+std::string differences(const nlohmann::json& here, const nlohmann::json& there);
+
 class Journal {
  public:
   // Opens or begins the file of a command. Every line after an equal header is handed to `take`. Throws

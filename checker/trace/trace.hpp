@@ -48,6 +48,8 @@ std::string trace_text(const RecordedTrace& trace);
 // One line: "violates: no two owners", "deadlock", "ends with P1:r0=1; P1:r1=0;".
 std::string trace_end_text(const RecordedTrace& trace);
 
+// All that says what is explored, with the program's text.
+nlohmann::json whole_subject_json(const Subject& subject);
 nlohmann::json trace_json(const RecordedTrace& trace);
 // Throws BadInput where the text is not a trace; `file` is for the message.
 RecordedTrace parse_trace(const std::string& text, const std::string& file);

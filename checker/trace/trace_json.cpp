@@ -178,11 +178,10 @@ std::string plain_message(const json::exception& error) {
 
 }  // namespace
 
-nlohmann::json trace_json(const RecordedTrace& trace) {
-  const SystemOptions& options = trace.subject.options;
+nlohmann::json whole_subject_json(const Subject& subject) {
+  const SystemOptions& options = subject.options;
   json out;
-  out["schema"] = schema;
-  out["system"] = trace.subject.system->name;
+  out["system"] = subject.system->name;
   out["variant"] = options.variant;
   out["faults"] = options.faults;
   out["sizes"] = options.sizes;
@@ -198,8 +197,14 @@ nlohmann::json trace_json(const RecordedTrace& trace) {
     out["scheduler"] = name_of(*options.scheduler);
     out["scheduler_settings"] = settings_of(*options.scheduler);
   }
-  out["program"] = trace.subject.program ? json(program_text(*trace.subject.program)) : json();
-  if (trace.subject.launches) out["launches"] = trace.subject.launches->text;
+  out["program"] = subject.program ? json(program_text(*subject.program)) : json();
+  if (subject.launches) out["launches"] = subject.launches->text;
+  return out;
+}
+
+nlohmann::json trace_json(const RecordedTrace& trace) {
+  json out = whole_subject_json(trace.subject);
+  out["schema"] = schema;
   out["end"] = end_word(trace.end);
   out["what"] = trace.what;
   out["state_bits"] = trace.state_bits;
