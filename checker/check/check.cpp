@@ -31,7 +31,7 @@ ExploreOptions explore_options(const Subject& subject, const CheckOptions& optio
   return explore;
 }
 
-void judge(CheckRun& run, const Model& model) {
+void judge(CheckRun& run, const Model& model, bool in_folder) {
   const auto keep = [&](TraceEnd end, std::string what) {
     run.status = CheckStatus::violated;
     run.counterexample = record(run.subject, model, run.exploration.trace, end, std::move(what));
@@ -55,7 +55,9 @@ void judge(CheckRun& run, const Model& model) {
       break;
     case Verdict::out_of_memory:
       run.status = CheckStatus::inconclusive;
-      run.message = "out of memory";
+      run.message =
+          run.exploration.checkpoint_failed.empty() ? "out of memory" : run.exploration.checkpoint_failed;
+      if (!in_folder) run.message += " (with --resume FOLDER a run goes on on disk)";
       break;
     case Verdict::interrupted:
       run.status = CheckStatus::interrupted;
@@ -117,6 +119,7 @@ nlohmann::json run_json(const CheckRun& run) {
   out["seconds"] = e.seconds;
   out["memory_bytes"] = e.memory;
   out["state_bits"] = e.state_bits;
+  if (e.on_disk != 0) out["states_on_disk"] = e.on_disk;
   if (e.resumed_from != 0) out["resumed_from_states"] = e.resumed_from;
   if (!e.checkpoint_failed.empty()) out["checkpoint_failed"] = e.checkpoint_failed;
   if (run.counterexample) {
@@ -155,7 +158,7 @@ CheckRun run_of(const Subject& subject, Explore&& explore) {
 void explore_all(CheckRun& run, const Model& model, const CheckOptions& options) {
   run.rules = model.rules();
   run.exploration = explore(model, explore_options(run.subject, options));
-  judge(run, model);
+  judge(run, model, !options.folder.empty());
 }
 
 }  // namespace
@@ -190,6 +193,7 @@ std::string check_text(const CheckRun& run) {
   text += fmt::format("  Memory       {}B, {:.1f} bytes a state of {} bits\n",
                       short_number(static_cast<double>(e.memory)), per(static_cast<double>(e.memory), states),
                       e.state_bits);
+  if (e.on_disk != 0) text += fmt::format("  On disk      {} states\n", e.on_disk);
   if (e.resumed_from != 0)
     text += fmt::format("  Went on      from a checkpoint with {} states\n", e.resumed_from);
   if (!e.checkpoint_failed.empty())

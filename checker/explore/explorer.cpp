@@ -18,6 +18,7 @@
 
 #include "checker/explore/checkpoint.hpp"
 #include "checker/explore/discoveries.hpp"
+#include "checker/explore/disk_set.hpp"
 #include "checker/explore/frontier.hpp"
 #include "checker/explore/kept_guards.hpp"
 #include "checker/explore/key_set.hpp"
@@ -181,6 +182,7 @@ class Search {
 
   void save_checkpoint() {
     if (!checkpoint_) return;
+    find_new();
     const Progress now = progress();
     const SearchPosition position{frontier_.size(), initial_,     next_,  depth_end_,
                                   depth_,           transitions_, fired_, now.seconds};
@@ -209,6 +211,8 @@ class Search {
       for (const KeySet::Spot spot : spots) keys_.insert(spot);
       spots.clear();
       if (keys_.wants_shards()) keys_.cut_into_shards();
+      if (++rounds_ % 1024 == 0 && options_.memory_limit != 0 && progress().memory > options_.memory_limit)
+        move_to_disk();
     };
     checkpoint_->for_each_key([&](StateKey key) {
       spots.push_back(keys_.spot_of(key));
@@ -225,8 +229,9 @@ class Search {
     return next_ < initial_ ? 0 : Discoveries::Cursor(cursor_).next().parent;
   }
 
-  // What guards say is kept in half the memory of states.
+  // What guards say is kept in half the memory of states, as long as there is memory.
   [[nodiscard]] std::size_t room_to_keep() const {
+    if (disk_) return 0;
     return std::max(std::size_t{1} << 20, (tree_.memory() + keys_.memory()) / 2);
   }
 
@@ -236,6 +241,7 @@ class Search {
   bool next_round() {
     if (bad_.verdict != Verdict::holds || at_limit()) return false;
     if (next_ == depth_end_) {
+      find_new();
       if (frontier_.size() == depth_end_) return false;
       depth_end_ = frontier_.size();
       kept_.begin_depth(next_, depth_end_ - next_, room_to_keep());
@@ -271,8 +277,10 @@ class Search {
     if (++rounds_ % (threads_ == 1 ? 64 : 1) != 0) return false;
     const Progress now = progress();
     const bool parts_numbered_up = std::max(tree_.first_halves(), tree_.second_halves()) > most_halves;
-    if (parts_numbered_up || (options_.memory_limit != 0 && now.memory > options_.memory_limit))
-      return stop(Verdict::out_of_memory);
+    // Each time this is asked of the disk, all of it is read.
+    if (maybe_new_.size() * (sizeof(StateKey) + sizeof(Discovery)) > options_.memory_limit / 8) find_new();
+    const bool memory_is_full = options_.memory_limit != 0 && now.memory > options_.memory_limit;
+    if (parts_numbered_up || (memory_is_full && !move_to_disk())) return stop(Verdict::out_of_memory);
     if (options_.time_limit.count() != 0 &&
         (now.seconds - seconds_before_) * 1000 > static_cast<double>(options_.time_limit.count()))
       return stop(Verdict::out_of_time);
@@ -289,7 +297,8 @@ class Search {
     p.states = frontier_.size();
     p.waiting = frontier_.size() - next_;
     p.transitions = transitions_;
-    p.memory = tree_.memory() + keys_.memory() + discoveries_.memory() + frontier_.memory() + kept_.memory();
+    p.memory = maybe_new_.size() * (sizeof(StateKey) + sizeof(Discovery)) + tree_.memory() + keys_.memory() +
+               discoveries_.memory() + frontier_.memory() + kept_.memory();
     p.depth = depth_;
     p.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
     return p;
@@ -375,8 +384,42 @@ class Search {
   void number(const Chunk& chunk) {
     for (std::size_t i = 0; i < chunk.keys.size(); ++i) {
       if (chunk.is_new[i] == 0) continue;
-      add_state(chunk.keys[i], chunk.discoveries[i]);
+      if (disk_) {
+        maybe_new_.push_back(chunk.keys[i]);
+        how_found_.push_back(chunk.discoveries[i]);
+      } else {
+        add_state(chunk.keys[i], chunk.discoveries[i]);
+      }
     }
+  }
+
+  // ---- more than memory ----
+
+  // What memory has no room for goes to the disk; false where that frees too little, or cannot be.
+  bool move_to_disk() {
+    if (options_.checkpoint.folder.empty() || keys_.memory() < options_.memory_limit / 16) return false;
+    try {
+      find_new();
+      if (!disk_) disk_ = std::make_unique<DiskSet>(options_.checkpoint.folder);
+      disk_->add(keys_);
+    } catch (const BadInput& failed) {
+      checkpoint_failed_ = failed.what();
+      return false;
+    }
+    keys_.clear();
+    kept_ = KeptGuards(model_.enabled_words());
+    return true;
+  }
+
+  // Numbers those of what may be new that the disk does not know.
+  void find_new() {
+    if (maybe_new_.empty()) return;
+    const std::vector<bool> known = disk_->holds(maybe_new_);
+    for (std::size_t i = 0; i < maybe_new_.size(); ++i) {
+      if (!known[i]) add_state(maybe_new_[i], how_found_[i]);
+    }
+    maybe_new_.clear();
+    how_found_.clear();
   }
 
   // What is to be said of a chunk when everything before it has been said.
@@ -525,6 +568,7 @@ class Search {
   }
 
   ExploreResult result() {
+    find_new();
     // A state that is bad has been taken for expanded; who goes on has to find it again.
     if (bad_.verdict == Verdict::holds || inconclusive(bad_.verdict)) save_checkpoint();
     ExploreResult r;
@@ -542,6 +586,7 @@ class Search {
     r.fired.resize(model_.rules().size());
     r.resumed_from = resumed_from_;
     r.checkpoint_failed = checkpoint_failed_;
+    r.on_disk = disk_ ? disk_->size() : 0;
     if (r.verdict != Verdict::holds && !inconclusive(r.verdict)) r.trace = trace_to(bad_.state);
     return r;
   }
@@ -573,6 +618,11 @@ class Search {
   std::vector<std::uint64_t> fired_;
   double reported_ = 0;
   Bad bad_;
+
+  // Once memory was full: what has been visited before, and what has been found since and may be new.
+  std::unique_ptr<DiskSet> disk_;
+  std::vector<StateKey> maybe_new_;
+  std::vector<Discovery> how_found_;
 
   std::unique_ptr<Checkpoint> checkpoint_;
   Clock::time_point saved_;

@@ -82,6 +82,7 @@ struct ExploreResult {
   std::vector<std::uint64_t> fired;  // firings by rule
   std::size_t resumed_from = 0;      // states that a checkpoint had
   std::string checkpoint_failed;     // why there are no more, if there are not
+  std::size_t on_disk = 0;           // states that memory had no room for
 };
 
 // Throws BadInput where the folder of checkpoints cannot be used or has another search.
