@@ -24,6 +24,8 @@ struct Options {
   std::string trace_file;
   std::string folder;
   double every = 300;
+  double hunt = 0;
+  std::uint64_t seed = 1;
   bool json = false;
   bool no_deadlock = false;
   std::vector<std::string> unreduced;
@@ -86,6 +88,8 @@ int run(const Options& options) {
     CheckOptions check_options;
     check_options.limits = options.limits.limits();
     check_options.deadlocks = !options.no_deadlock;
+    check_options.hunt = std::chrono::milliseconds(static_cast<std::int64_t>(options.hunt * 1000));
+    check_options.seed = options.seed;
     if (!options.folder.empty()) {
       check_options.folder = folder_of(subject, options);
       check_options.build = build;
@@ -137,6 +141,14 @@ Command add_check(CLI::App& lockstep) {
       ->check(CLI::Range(0.001, 1e9).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
+  app->add_option("--hunt", options->hunt,
+                  "Where there are too many states: search at random, for so long each; nothing is verified")
+      ->check(CLI::Range(0.001, 1e9).description(""))
+      ->type_name("SECONDS")
+      ->excludes("--resume");
+  app->add_option("--seed", options->seed, "With --hunt: another one searches in another order")
+      ->type_name("N")
+      ->capture_default_str();
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves (registers, branches); `at-once`: "
@@ -151,6 +163,7 @@ Command add_check(CLI::App& lockstep) {
       "  lockstep check cpcoh/as-printed --program same-ranges\n"
       "  lockstep check write-through --fault early-acknowledgement --trace early.json\n"
       "  lockstep check german --size node=6 --resume german.6\n"
+      "  lockstep check german --size node=8 --hunt 60\n"
       "\n"
       "The first violation ends the run. Exit status: 0 holds, 1 violated, 2 bad input,\n"
       "3 a limit was reached, 130 interrupted.");

@@ -51,7 +51,7 @@ void judge(CheckRun& run, const Model& model, bool in_folder) {
       break;
     case Verdict::out_of_time:
       run.status = CheckStatus::inconclusive;
-      run.message = "out of time";
+      run.message = run.hunted ? "nothing was found, which says nothing" : "out of time";
       break;
     case Verdict::out_of_memory:
       run.status = CheckStatus::inconclusive;
@@ -113,6 +113,10 @@ nlohmann::json run_json(const CheckRun& run) {
       {"verdict", word(run.status)}};
   if (!run.message.empty()) out["message"] = run.message;
   if (run.status == CheckStatus::error) return out;
+  if (run.hunted)
+    out["hunted"] = {{"seed", run.hunted->seed},
+                     {"searches", run.hunted->searches},
+                     {"steps_at_first", run.hunted->steps_at_first}};
   out["states"] = e.states;
   out["transitions"] = e.transitions;
   out["depth"] = e.depth;
@@ -155,9 +159,27 @@ CheckRun run_of(const Subject& subject, Explore&& explore) {
   return run;
 }
 
+void hunt_in(CheckRun& run, const Model& model, const CheckOptions& options) {
+  HuntOptions how;
+  how.threads = options.limits.threads;
+  how.seed = options.seed;
+  how.time_limit = options.hunt;
+  how.memory_limit = options.limits.memory;
+  how.deadlocks = options.deadlocks;
+  how.interrupted = options.limits.interrupted;
+  how.progress = options.on_progress;
+  HuntResult result = hunt(model, how);
+  run.hunted = HuntFigures{options.seed, result.searches, result.steps_at_first};
+  run.exploration = std::move(result.found);
+}
+
 void explore_all(CheckRun& run, const Model& model, const CheckOptions& options) {
   run.rules = model.rules();
-  run.exploration = explore(model, explore_options(run.subject, options));
+  if (options.hunt.count() != 0) {
+    hunt_in(run, model, options);
+  } else {
+    run.exploration = explore(model, explore_options(run.subject, options));
+  }
   judge(run, model, !options.folder.empty());
 }
 
@@ -181,10 +203,30 @@ RuleCoverage coverage_of(std::span<const CheckRun> runs) {
   return coverage;
 }
 
+namespace {
+
+std::string hunt_text(const CheckRun& run) {
+  const ExploreResult& e = run.exploration;
+  std::string text =
+      fmt::format("  Hunted       {:.2f} s, {} search{} as deep as {}, seed {}\n", e.seconds,
+                  run.hunted->searches, run.hunted->searches == 1 ? "" : "es", e.depth, run.hunted->seed);
+  text += fmt::format("  States       {}, of each search by itself\n", e.states);
+  text += fmt::format("  Transitions  {}\n", e.transitions);
+  if (run.counterexample && run.hunted->steps_at_first >= run.counterexample->steps.size())
+    text += fmt::format("  Run          {} steps, made {}\n", run.hunted->steps_at_first,
+                        run.counterexample->steps.size() - 1);
+  text += fmt::format("  Verdict      {}\n", verdict_text(run));
+  if (run.counterexample) text += trace_text(*run.counterexample);
+  return text;
+}
+
+}  // namespace
+
 std::string check_text(const CheckRun& run) {
   const ExploreResult& e = run.exploration;
   std::string text = fmt::format("Check {}\n", title(run));
   if (run.status == CheckStatus::error) return text + run.message + "\n";
+  if (run.hunted) return text + hunt_text(run);
   const auto states = static_cast<double>(e.states);
   text += fmt::format("  States       {}, depth {}\n", e.states, e.depth);
   text += fmt::format("  Transitions  {}\n", e.transitions);

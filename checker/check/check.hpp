@@ -1,4 +1,5 @@
-// Verifies a system: every reachable state, every invariant, every assertion of its program, no deadlock.
+// Verifies a system: every reachable state, every invariant, every assertion of its program, no deadlock. Or
+// hunts for what is bad, where there are too many states for that.
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
+#include "checker/explore/hunt.hpp"
 #include "checker/runs/coverage.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
@@ -25,10 +27,18 @@ struct CheckOptions {
   std::string folder{};  // of checkpoints, from the last of which the run goes on; empty: none are kept
   std::string build{};   // where there is one: who explores (a checkpoint of another build is refused)
   std::chrono::milliseconds every{300'000};
+  std::chrono::milliseconds hunt{0};  // instead of visiting every state: search at random for so long
+  std::uint64_t seed = 1;             // of the search at random
 };
 
 enum class CheckStatus : std::uint8_t { holds, violated, inconclusive, interrupted, error };
 std::string_view word(CheckStatus status);
+
+struct HuntFigures {
+  std::uint64_t seed = 0;
+  std::uint64_t searches = 0;
+  std::size_t steps_at_first = 0;  // of the run that was found, before it was made shorter
+};
 
 struct CheckRun {
   Subject subject;
@@ -36,6 +46,7 @@ struct CheckRun {
   std::string message;                  // why it is inconclusive or an error
   std::optional<Diagnostic> bad_input;  // that the error is
   ExploreResult exploration;            // without its trace
+  std::optional<HuntFigures> hunted;    // where it searched at random
   std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> counterexample;
 };

@@ -20,6 +20,7 @@
 #include "checker/explore/discoveries.hpp"
 #include "checker/explore/disk_set.hpp"
 #include "checker/explore/frontier.hpp"
+#include "checker/explore/judge.hpp"
 #include "checker/explore/kept_guards.hpp"
 #include "checker/explore/key_set.hpp"
 #include "checker/explore/model_view.hpp"
@@ -339,7 +340,7 @@ class Search {
     try {
       model_.expand(state, successors);
       kept_.keep(number, successors);
-      judge(number, state, chunk, successors);
+      judge_state(number, state, chunk, successors);
     } catch (const BrokenRule& broken) {
       successors.keep(before);
       chunk.bad = Bad{Verdict::broken, -1, number, broken.what()};
@@ -362,15 +363,20 @@ class Search {
     return {worker.parent.state(0), enabled};
   }
 
-  void judge(std::uint64_t number, const std::uint64_t* state, Chunk& chunk, const Successors& successors) {
-    if (options_.invariants && successors.violated >= 0) {
-      chunk.bad = Bad{Verdict::invariant, successors.violated, number};
-    } else if (!successors.live) {
-      if (model_.proper_end(state)) {
+  void judge_state(std::uint64_t number, const std::uint64_t* state, Chunk& chunk,
+                   const Successors& successors) {
+    switch (judge(model_, state, successors, options_.invariants, options_.deadlocks)) {
+      case Judgement::good:
+        break;
+      case Judgement::proper_end:
         if (options_.on_end) chunk.proper_ends.emplace_back(state, state + words_);
-      } else if (options_.deadlocks) {
+        break;
+      case Judgement::invariant:
+        chunk.bad = Bad{Verdict::invariant, successors.violated, number};
+        break;
+      case Judgement::deadlock:
         chunk.bad = Bad{Verdict::deadlock, -1, number};
-      }
+        break;
     }
   }
 
