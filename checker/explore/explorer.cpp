@@ -320,6 +320,7 @@ class Search {
     successors.clear(words_);
     std::fill(successors.fired.begin(), successors.fired.end(), 0);
     try {
+      for (std::uint64_t i = 0; i < chunk.count; ++i) tree_.prefetch(frontier_[chunk.first + i]);
       for (std::uint64_t i = 0; i < chunk.count; ++i) tree_.open(frontier_[chunk.first + i], worker.states);
       Discoveries::Cursor cursor = chunk.cursor;
       for (std::uint64_t i = 0; i < chunk.count && !chunk.bad; ++i) expand(i, cursor.next(), chunk, worker);

@@ -225,6 +225,7 @@ class Hunt {
   // in a while any.
   static std::vector<std::size_t> order(const Successors& successors, std::mt19937_64& random) {
     std::vector<std::pair<double, std::size_t>> weighed;
+    weighed.reserve(successors.size());
     const bool any = random() % 4 == 0;
     for (std::size_t i = 0; i < successors.size(); ++i) {
       const double chance = static_cast<double>(random() >> 11) + 1;
@@ -233,6 +234,7 @@ class Hunt {
     }
     std::sort(weighed.begin(), weighed.end());
     std::vector<std::size_t> ordered;
+    ordered.reserve(weighed.size());
     for (const auto& [weight, i] : weighed) ordered.push_back(i);
     return ordered;
   }

@@ -60,11 +60,6 @@ struct LaneTypes<16> {
   using Bytes __attribute__((vector_size(16))) = std::uint8_t;
   using Words __attribute__((vector_size(16))) = std::uint64_t;
 };
-template <>
-struct LaneTypes<32> {
-  using Bytes __attribute__((vector_size(32))) = std::uint8_t;
-  using Words __attribute__((vector_size(32))) = std::uint64_t;
-};
 
 // Bytes of consecutive slots of a line side by side.
 template <std::size_t bytes>
@@ -106,7 +101,7 @@ struct Lanes {
 template <unsigned width>
 KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
   constexpr std::size_t slots = line_bytes / width;
-  constexpr std::size_t window = slots > 21 ? 32 : (slots > 10 ? 16 : 8);
+  constexpr std::size_t window = slots > 10 ? 16 : 8;
   constexpr std::size_t second = slots > window ? slots - window : 0;
   using Of = Lanes<window>;
   const auto all = Of::first(std::min(slots, window));
