@@ -199,7 +199,9 @@ CheckRun check(const Subject& subject, const Model& model, const CheckOptions& o
 
 RuleCoverage coverage_of(std::span<const CheckRun> runs) {
   RuleCoverage coverage;
-  for (const CheckRun& run : runs) coverage.add(run.subject.name(), run.rules, run.exploration.fired);
+  for (const CheckRun& run : runs) {
+    if (run.status != CheckStatus::error) coverage.add(run.subject.name(), run.rules, run.exploration.fired);
+  }
   return coverage;
 }
 
