@@ -230,10 +230,14 @@ class Search {
     return next_ < initial_ ? 0 : Discoveries::Cursor(cursor_).next().parent;
   }
 
-  // What guards say is kept in half the memory of states, as long as there is memory.
+  // What guards say is kept in half the memory of states where that is little, and in an eighth where it is
+  // much.
   [[nodiscard]] std::size_t room_to_keep() const {
+    constexpr std::size_t least = std::size_t{1} << 20;
+    constexpr std::size_t little = std::size_t{64} << 20;
     if (disk_) return 0;
-    return std::max(std::size_t{1} << 20, (tree_.memory() + keys_.memory()) / 2);
+    const std::size_t states = tree_.memory() + keys_.memory();
+    return std::clamp(states / 2, least, std::max(little, states / 8));
   }
 
   // ---- between rounds, one thread ----
