@@ -100,6 +100,8 @@ int run(const Options& options) {
     progress.erase();
     const CheckRun& run = runs.back();
     if (!options.json) print_now(check_text(run) + "\n");
+    if (run.exploration.verdict == Verdict::out_of_memory && options.folder.empty())
+      print_error("hint: with --resume FOLDER a run goes on on disk");
     if (run.counterexample) {
       const std::string kept = keep_trace(run, options);
       if (options.json) {

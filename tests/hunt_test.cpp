@@ -103,6 +103,10 @@ TEST_CASE("a hunt that finds nothing says nothing, and fires every rule on the w
   CHECK(result.found.states > 100);
   CHECK(std::count(result.found.fired.begin(), result.found.fired.end(), 0) == 0);
 
+  // Also where each search is over at once.
+  options.deadlocks = false;
+  CHECK(hunt(*german(1), options).found.verdict == Verdict::out_of_time);
+
   const std::atomic<bool> interrupted{true};
   options.interrupted = &interrupted;
   options.time_limit = std::chrono::hours(1);

@@ -31,7 +31,7 @@ ExploreOptions explore_options(const Subject& subject, const CheckOptions& optio
   return explore;
 }
 
-void judge(CheckRun& run, const Model& model, bool in_folder) {
+void judge(CheckRun& run, const Model& model) {
   const auto keep = [&](TraceEnd end, std::string what) {
     run.status = CheckStatus::violated;
     run.counterexample = record(run.subject, model, run.exploration.trace, end, std::move(what));
@@ -57,7 +57,6 @@ void judge(CheckRun& run, const Model& model, bool in_folder) {
       run.status = CheckStatus::inconclusive;
       run.message =
           run.exploration.checkpoint_failed.empty() ? "out of memory" : run.exploration.checkpoint_failed;
-      if (!in_folder) run.message += " (with --resume FOLDER a run goes on on disk)";
       break;
     case Verdict::interrupted:
       run.status = CheckStatus::interrupted;
@@ -121,7 +120,7 @@ nlohmann::json run_json(const CheckRun& run) {
   out["transitions"] = e.transitions;
   out["depth"] = e.depth;
   out["seconds"] = e.seconds;
-  out["memory_bytes"] = e.memory;
+  if (!run.hunted) out["memory_bytes"] = e.memory;
   out["state_bits"] = e.state_bits;
   if (e.on_disk != 0) out["states_on_disk"] = e.on_disk;
   if (e.resumed_from != 0) out["resumed_from_states"] = e.resumed_from;
@@ -180,7 +179,7 @@ void explore_all(CheckRun& run, const Model& model, const CheckOptions& options)
   } else {
     run.exploration = explore(model, explore_options(run.subject, options));
   }
-  judge(run, model, !options.folder.empty());
+  judge(run, model);
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ class Discoveries {
   // Of the next state; the parent's number is not below the one before.
   void add(Discovery discovery);
   [[nodiscard]] Discovery of(std::uint64_t state) const;
-  [[nodiscard]] std::uint64_t size() const { return count_; }
   [[nodiscard]] std::size_t memory() const;
 
   // For files: all of it as bytes, and so many states from the bytes that `get` hands out one after the

@@ -19,13 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A permutation of all keys, by which they are told apart and sorted.
+// What keys are told apart and sorted by.
 std::uint64_t rank_of(StateKey key) {
-  key ^= key >> 32;
-  key *= 0xD6E8'FEB8'6659'FD93U;
-  key ^= key >> 32;
-  key *= 0xD6E8'FEB8'6659'FD93U;
-  return key ^ key >> 32;
+  return NumberedValues::hash_of(key);
 }
 
 struct Close {

@@ -8,9 +8,7 @@
 #include "checker/explore/hunt.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <thread>
@@ -152,7 +150,10 @@ class Hunt {
     std::mt19937_64 random(options_.seed * 1'000'003 + hunter);
     Expander expander(model_, options_);
     const std::vector<Packed> initial = expander.initial();
-    for (std::uint64_t n = 0; !done_; ++n) search(n, hunter, random, expander, initial);
+    for (std::uint64_t n = 0; !done_; ++n) {
+      search(n, hunter, random, expander, initial);
+      look(hunter);
+    }
     const std::lock_guard lock(mutex_);
     const std::vector<std::uint64_t>& fired = expander.successors.fired;
     if (fired_.size() < fired.size()) fired_.resize(fired.size());
@@ -185,7 +186,7 @@ class Hunt {
     ++searches_;
     const std::size_t begin = static_cast<std::size_t>(random() % initial.size());
     std::vector<Level> path;
-    // Whether it was bad.
+    // Expands a state that was come to, and goes on from it unless it is bad.
     const auto enter = [&](const Packed& state, const Firing& taken) {
       const std::optional<BadEnd> bad = expander.expand(state.data());
       path.emplace_back();
@@ -221,8 +222,8 @@ class Hunt {
   // A search that goes nowhere is left for another.
   static std::uint64_t most_steps(std::size_t depth) { return depth * 20'000; }
 
-  // Successors, the one to take first last: of a rule that has fired least, by chance among equals, and once
-  // in a while any.
+  // Successors by chance, the one to take first last: the more often a rule has fired, the less likely one of
+  // its; once in a while all alike.
   static std::vector<std::size_t> order(const Successors& successors, std::mt19937_64& random) {
     std::vector<std::pair<double, std::size_t>> weighed;
     weighed.reserve(successors.size());

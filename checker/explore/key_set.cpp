@@ -130,22 +130,7 @@ KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
 }
 
 KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
-  switch (shard.width) {
-    case 2:
-      return insert_in<2>(shard, place);
-    case 3:
-      return insert_in<3>(shard, place);
-    case 4:
-      return insert_in<4>(shard, place);
-    case 5:
-      return insert_in<5>(shard, place);
-    case 6:
-      return insert_in<6>(shard, place);
-    case 7:
-      return insert_in<7>(shard, place);
-    default:
-      return insert_in<8>(shard, place);
-  }
+  return with_width(shard.width, [&]<unsigned width>() { return insert_in<width>(shard, place); });
 }
 
 bool KeySet::insert(Shard& shard, std::uint64_t rest) {

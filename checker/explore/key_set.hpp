@@ -96,19 +96,15 @@ class KeySet {
   [[nodiscard]] std::uint64_t rest_of(Spot spot) const {
     return static_cast<std::uint64_t>(spot) & rest_mask_;
   }
-  // A permutation of the numbers of `bits_` bits.
-  [[nodiscard]] std::uint64_t scramble(std::uint64_t x) const {
+  // Permutations of the numbers of `bits_` bits, each the other's inverse: so are the factors, and a shift by
+  // half the bits undoes itself.
+  [[nodiscard]] std::uint64_t scramble(std::uint64_t x) const { return permuted(x, multiplier); }
+  [[nodiscard]] std::uint64_t unscramble(std::uint64_t x) const { return permuted(x, inverse); }
+  [[nodiscard]] std::uint64_t permuted(std::uint64_t x, std::uint64_t factor) const {
     x ^= x >> half_bits_;
-    x = x * multiplier & mask_;
+    x = x * factor & mask_;
     x ^= x >> half_bits_;
-    x = x * multiplier & mask_;
-    return x ^ x >> half_bits_;
-  }
-  [[nodiscard]] std::uint64_t unscramble(std::uint64_t x) const {
-    x ^= x >> half_bits_;
-    x = x * inverse & mask_;
-    x ^= x >> half_bits_;
-    x = x * inverse & mask_;
+    x = x * factor & mask_;
     return x ^ x >> half_bits_;
   }
   static constexpr std::uint64_t multiplier = 0x9E37'79B9'7F4A'7C15U;
@@ -127,6 +123,26 @@ class KeySet {
   }
 
   bool insert(Shard& shard, std::uint64_t rest);
+  // Calls f.operator()<width>(), for slots of 2 to 8 bytes.
+  template <class F>
+  static auto with_width(unsigned width, F&& f) {
+    switch (width) {
+      case 2:
+        return f.template operator()<2>();
+      case 3:
+        return f.template operator()<3>();
+      case 4:
+        return f.template operator()<4>();
+      case 5:
+        return f.template operator()<5>();
+      case 6:
+        return f.template operator()<6>();
+      case 7:
+        return f.template operator()<7>();
+      default:
+        return f.template operator()<8>();
+    }
+  }
   enum class Found : std::uint8_t { there, added, no_room };
   template <unsigned width>
   static Found insert_in(Shard& shard, Place place);
@@ -155,24 +171,7 @@ class KeySet {
 
 template <class F>
 void KeySet::for_each_rest(const Shard& shard, F&& f) const {
-  switch (shard.width) {
-    case 2:
-      return for_each_rest<2>(shard, f);
-    case 3:
-      return for_each_rest<3>(shard, f);
-    case 4:
-      return for_each_rest<4>(shard, f);
-    case 5:
-      return for_each_rest<5>(shard, f);
-    case 6:
-      return for_each_rest<6>(shard, f);
-    case 7:
-      return for_each_rest<7>(shard, f);
-    case 8:
-      return for_each_rest<8>(shard, f);
-    default:
-      return;
-  }
+  if (shard.width != 0) with_width(shard.width, [&]<unsigned width>() { for_each_rest<width>(shard, f); });
 }
 
 template <unsigned width, class F>

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#define XXH_INLINE_ALL
-#define XXH_VECTOR 0  // states are far shorter than what the vector paths are for
-#include <xxhash.h>
+#include "checker/explore/visited.hpp"
 
 namespace lockstep {
 
@@ -20,7 +18,7 @@ class RecentStates {
   // Whether the packed state is among them; it is from now on, in the place of another.
   bool again(const std::uint64_t* state) {
     if (asked_++ >= grows_after_) grow();
-    const std::uint64_t hash = XXH3_64bits(state, words_ * sizeof(std::uint64_t));
+    const std::uint64_t hash = Visited::hash(state, words_);
     std::uint64_t* const slot = slots_.data() + (hash & mask_) * stride();
     // First its hash, never 0, which a slot begins with that holds nothing yet.
     const std::uint64_t tag = hash | 1;
@@ -45,7 +43,7 @@ class RecentStates {
     grows_after_ = slots() >= most_slots ? ~std::size_t{0} : 4 * slots();
   }
 
-  std::size_t words_;
+  unsigned words_;
   std::size_t asked_ = 0;
   std::size_t grows_after_ = 0;
   std::size_t mask_ = 0;

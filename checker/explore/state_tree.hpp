@@ -34,6 +34,7 @@ class NumberedValues {
     const std::uint32_t found = find(*index_.load(std::memory_order_acquire), value, hash);
     return found != nowhere ? found : add(value, hash);
   }
+  // A permutation: different values have different ones.
   static std::uint64_t hash_of(std::uint64_t value) {
     value ^= value >> 32;
     value *= 0xD6E8'FEB8'6659'FD93U;
@@ -123,7 +124,6 @@ class StateTree {
     explicit Batch(const StateTree& tree) : words_(tree.words_), parts_(tree.parts_) {}
     // Forgets all states.
     void clear() { opened_ = 0; }
-    [[nodiscard]] std::size_t size() const { return opened_; }
     // A state of the batch, packed.
     [[nodiscard]] const std::uint64_t* state(std::size_t i) const { return states_.data() + i * words_; }
 
