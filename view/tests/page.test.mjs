@@ -96,15 +96,16 @@ describe("a run", () => {
   });
 
   test("shows the whole state, where messages went, the rule in full, and the machine at work", async () => {
-    await on([traces.violated], "#/run?trace=0&row=6", async (page) => {
+    await on([traces.violated], "", async (page) => {
+      await rows(page).filter({ hasText: "wL1 replaces a block (cu 0" }).first().click();
       await page.waitForSelector("p.message");
-      assert.match(await page.textContent("p.message"), /sends on memory\.link1\(1\): kind write/);
+      assert.match(await page.textContent("p.message"), /sends on memory\.link1\(0\): kind write/);
       await page.getByRole("button", { name: /taken by “L2 takes a write/ }).click();
-      await page.waitForFunction(() => location.hash.includes("row=7"));
+      await page.waitForFunction(() => /L2 takes a write/.test(document.querySelector("li[aria-selected=true]").textContent));
       await page.getByText("the rule in full").click();
       assert.match(await page.textContent("details.rule pre"), /takes {2}memory\.link1\(cu\)/);
       await page.getByRole("tab", { name: "state" }).click();
-      await page.getByLabel("Filter fields").fill("link1(1).count");
+      await page.getByLabel("Filter fields").fill("link1(0).count");
       assert.equal(await page.textContent(".fields .value"), "0");
       await page.getByRole("tab", { name: "machine" }).click();
       assert.equal(await page.textContent("svg.machine .unit.live text"), "L2");
