@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "checker/cluster/ranks.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/litmus/runner.hpp"
 #include "checker/support/diagnostic.hpp"
@@ -26,9 +27,12 @@ struct Options {
   double every = 300;
   double hunt = 0;
   std::uint64_t seed = 1;
+  bool bit_state = false;
   bool json = false;
   bool no_deadlock = false;
   std::vector<std::string> unreduced;
+  std::vector<std::string> symmetry;
+  cluster::Ranks* ranks = nullptr;
   SystemChoice choice;
   LimitOptions limits;
 };
@@ -64,7 +68,7 @@ std::vector<Subject> subjects(const Options& options, std::vector<std::string>& 
 std::string keep_trace(const CheckRun& run, const Options& options) {
   const std::string file = options.trace_file.empty() ? fmt::format("{}.trace.json", run.subject.system->name)
                                                       : options.trace_file;
-  write_trace(*run.counterexample, file);
+  if (options.ranks == nullptr || options.ranks->rank() == 0) write_trace(*run.counterexample, file);
   return fmt::format("Trace written to {}: `lockstep replay {}` fires it again.\n", file, file);
 }
 
@@ -75,9 +79,27 @@ std::string folder_of(const Subject& subject, const Options& options) {
   return (std::filesystem::path(options.folder) / name).string();
 }
 
+// The index types named; none for all.
+std::vector<std::string> symmetry_of(const Options& options) {
+  const auto all = std::find(options.symmetry.begin(), options.symmetry.end(), "all");
+  if (all == options.symmetry.end()) return options.symmetry;
+  if (options.symmetry.size() > 1) throw BadInput("--symmetry takes `all`, or index types");
+  return {};
+}
+
 int run(const Options& options) {
+  if (options.ranks != nullptr && options.hunt != 0)
+    throw BadInput("--hunt is for one process", "give each another --seed");
   std::vector<std::string> errors;
-  const std::vector<Subject> all = subjects(options, errors);
+  std::vector<Subject> all;
+  if (options.ranks == nullptr) {
+    all = subjects(options, errors);
+  } else {
+    cluster::together(*options.ranks, [&] { all = subjects(options, errors); });
+    nlohmann::json clients;
+    for (const Subject& subject : all) clients.push_back(subject.client());
+    cluster::agree_on(*options.ranks, {{"system", options.system}, {"clients", clients}});
+  }
   const std::string build = options.folder.empty() ? "" : build_identity();
   for (const std::string& error : errors) print_error(error);
   ProgressLine progress;
@@ -90,6 +112,9 @@ int run(const Options& options) {
     check_options.deadlocks = !options.no_deadlock;
     check_options.hunt = std::chrono::milliseconds(static_cast<std::int64_t>(options.hunt * 1000));
     check_options.seed = options.seed;
+    check_options.bit_state = options.bit_state;
+    check_options.ranks = options.ranks;
+    if (!options.symmetry.empty()) check_options.symmetry = symmetry_of(options);
     if (!options.folder.empty()) {
       check_options.folder = folder_of(subject, options);
       check_options.build = build;
@@ -100,7 +125,8 @@ int run(const Options& options) {
     progress.erase();
     const CheckRun& run = runs.back();
     if (!options.json) print_now(check_text(run) + "\n");
-    if (run.exploration.verdict == Verdict::out_of_memory && options.folder.empty())
+    if (run.exploration.verdict == Verdict::out_of_memory && options.folder.empty() &&
+        options.ranks == nullptr)
       print_error("hint: with --resume FOLDER a run goes on on disk");
     if (run.counterexample) {
       const std::string kept = keep_trace(run, options);
@@ -123,9 +149,10 @@ int run(const Options& options) {
 
 }  // namespace
 
-Command add_check(CLI::App& lockstep) {
+Command add_check(CLI::App& lockstep, cluster::Ranks* ranks) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = lockstep.add_subcommand("check", "Verify a system: invariants, assertions, deadlock");
+  options->ranks = ranks;
+  CLI::App* app = lockstep.add_subcommand("check", check_what);
   app->add_option("SYSTEM", options->system, "A system, or SYSTEM/VARIANT (`lockstep list`)")->required();
   add_list(
       *app, "--program", options->programs,
@@ -151,6 +178,15 @@ Command add_check(CLI::App& lockstep) {
   app->add_option("--seed", options->seed, "With --hunt: another one searches in another order")
       ->type_name("N")
       ->capture_default_str();
+  add_list(*app, "--symmetry", options->symmetry,
+           "Visit one of the states that differ in the names of members of these index types, or of `all`")
+      ->type_name("T,T")
+      ->excludes("--hunt");
+  app->add_flag(
+         "--bit-state", options->bit_state,
+         "With --hunt: keep three bits of a state alone, and visit far more; some are left out, and how "
+         "many is said")
+      ->needs("--hunt");
   app->add_flag("--no-deadlock", options->no_deadlock, "Do not look for deadlocks");
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves (registers, branches); `at-once`: "
@@ -166,6 +202,8 @@ Command add_check(CLI::App& lockstep) {
       "  lockstep check write-through --fault early-acknowledgement --trace early.json\n"
       "  lockstep check german --size node=6 --resume german.6\n"
       "  lockstep check german --size node=8 --hunt 60\n"
+      "  lockstep check german --size node=7 --symmetry node\n"
+      "  mpirun -n 4 lockstep check german --size node=6\n"
       "\n"
       "The first violation ends the run. Exit status: 0 holds, 1 violated, 2 bad input,\n"
       "3 a limit was reached, 130 interrupted.");

@@ -1,10 +1,11 @@
 // What each command's file offers: a function that adds the command and says how to run it.
 //
-// There are four executables (cmake/systems.cmake). `lockstep` has all commands but seven, which need much
+// There are five executables (cmake/systems.cmake). `lockstep` has all commands but seven, which need much
 // that the others do not, and most of which take as long to build as all others together: `lockstep prove`,
 // `lockstep mutate` and `lockstep distinguish` go on as `lockstep-prove`, which lies beside it, `lockstep
 // sim`, `lockstep sweep` and `lockstep study` as `lockstep-sim`, and `lockstep view`, which serves a page, as
-// `lockstep-view`. lockstep.cpp, lockstep_prove.cpp, lockstep_sim.cpp and lockstep_view.cpp say which
+// `lockstep-view`. As one of several ranks, `lockstep check` goes on as `lockstep-mpi`, where that was built.
+// lockstep.cpp, lockstep_prove.cpp, lockstep_sim.cpp, lockstep_view.cpp and lockstep_mpi.cpp say which
 // commands each has.
 #pragma once
 
@@ -12,6 +13,10 @@
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace lockstep::cluster {
+class Ranks;
+}
 
 namespace lockstep::cli {
 
@@ -23,6 +28,7 @@ struct Command {
 
 // A command of another executable, for this one's help; it is never run.
 Command add_elsewhere(CLI::App& lockstep, const char* name, const char* what, const char* executable);
+inline constexpr const char* check_what = "Verify a system: invariants, assertions, deadlock";
 inline constexpr const char* distinguish_what =
     "The smallest execution that one model allows and another forbids, with Z3";
 inline constexpr const char* mutate_what =
@@ -40,7 +46,8 @@ std::vector<Command> add_commands(CLI::App& lockstep);
 Command add_litmus(CLI::App& lockstep);
 Command add_generate(CLI::App& lockstep);
 Command add_conform(CLI::App& lockstep);
-Command add_check(CLI::App& lockstep);
+// `ranks`: the processes that check together, this one among them; null: it is alone.
+Command add_check(CLI::App& lockstep, cluster::Ranks* ranks = nullptr);
 Command add_compare(CLI::App& lockstep);
 Command add_distinguish(CLI::App& lockstep);
 Command add_mutate(CLI::App& lockstep);

@@ -93,6 +93,14 @@ std::string path_of_executable(const std::string& name) {
   return std::filesystem::read_symlink("/proc/self/exe").string() + "-" + name;
 }
 
+bool is_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* const ranks = std::getenv(name);
+    if (ranks != nullptr && std::string_view(ranks) != "1") return true;
+  }
+  return false;
+}
+
 void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupt_flag.store(true, std::memory_order_relaxed); };

@@ -45,6 +45,9 @@ std::vector<CLI::Option*> add_generated(CLI::App& app, generate::GenerateOptions
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what);
 
+// Whether mpirun, or another like it, has begun this process as one of several that are to work together.
+bool is_rank();
+
 // From now on Ctrl-C, or SIGTERM, sets interrupted() once; a second one ends the process.
 void catch_interrupts();
 const std::atomic<bool>& interrupted();

@@ -1,5 +1,6 @@
 // The commands of `lockstep`.
 #include "cli/command.hpp"
+#include "cli/common.hpp"
 
 namespace lockstep::cli {
 
@@ -11,7 +12,7 @@ std::vector<Command> add_commands(CLI::App& lockstep) {
   return {add_litmus(lockstep),
           add_generate(lockstep),
           add_conform(lockstep),
-          add_check(lockstep),
+          is_rank() ? add_elsewhere(lockstep, "check", check_what, "mpi") : add_check(lockstep),
           add_compare(lockstep),
           add_elsewhere(lockstep, "distinguish", distinguish_what, "prove"),
           add_elsewhere(lockstep, "mutate", mutate_what, "prove"),

@@ -1,5 +1,5 @@
 // The `lockstep` command: parses, calls, prints; decides nothing. Each subcommand has a file of its own. This
-// is the main function of all three executables (command.hpp).
+// is the main function of all executables (command.hpp).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -66,7 +66,9 @@ BadInput explain(const CLI::ParseError& error, const CLI::App& lockstep) {
   const std::string other = cli::path_of_executable(command.elsewhere);
   execv(other.c_str(), argv);
   throw BadInput(fmt::format("cannot run {}: {}", other, std::strerror(errno)),
-                 fmt::format("`./lockstep {}` builds it", command.app->get_name()));
+                 command.elsewhere == "mpi"
+                     ? "it is built where Boost.MPI is: libboost-mpi1.81-dev on Debian 12"
+                     : fmt::format("`./lockstep {}` builds it", command.app->get_name()));
 }
 
 // `lockstep complete WORDS...`, which shells ask: a line for each word that the last one may become.
@@ -119,6 +121,8 @@ int run(int argc, char** argv) {
   if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end()) {
     throw BadInput(fmt::format("unknown command '{}'", first), suggestion(first, names));
   }
+  if (cli::is_rank() && first != "check" && !first.starts_with("-"))
+    throw BadInput(fmt::format("`{}` is for one process", first), "mpirun is for `lockstep check`");
   for (const cli::Command& command : commands) {
     if (!command.run && command.app->get_name() == first) go_on_as(command, argv);
   }

@@ -2,11 +2,16 @@
 #include "checker/check/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
+#include "checker/cluster/cluster_search.hpp"
+#include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
+#include "checker/symmetry/symmetric_model.hpp"
 
 namespace lockstep {
 
@@ -20,10 +25,13 @@ ExploreOptions explore_options(const Subject& subject, const CheckOptions& optio
     nlohmann::json about = whole_subject_json(subject);
     about["build"] = options.build;
     about["deadlocks"] = options.deadlocks;
+    if (options.symmetry) about["symmetry"] = *options.symmetry;
     explore.checkpoint = {options.folder, json_text(about), options.every};
   }
   explore.threads = options.limits.threads;
   explore.memory_limit = options.limits.memory;
+  if (options.ranks != nullptr)
+    explore.memory_limit /= static_cast<std::size_t>(options.ranks->on_this_machine());
   explore.time_limit = options.limits.time;
   explore.interrupted = options.limits.interrupted;
   explore.deadlocks = options.deadlocks;
@@ -51,16 +59,16 @@ void judge(CheckRun& run, const Model& model) {
       break;
     case Verdict::out_of_time:
       run.status = CheckStatus::inconclusive;
-      run.message = run.hunted ? "nothing was found, which says nothing" : "out of time";
+      run.message += run.hunted ? "nothing was found, which says nothing" : "out of time";
       break;
     case Verdict::out_of_memory:
       run.status = CheckStatus::inconclusive;
-      run.message =
+      run.message +=
           run.exploration.checkpoint_failed.empty() ? "out of memory" : run.exploration.checkpoint_failed;
       break;
     case Verdict::interrupted:
       run.status = CheckStatus::interrupted;
-      run.message = "interrupted";
+      run.message += "interrupted";
       break;
   }
 }
@@ -116,8 +124,15 @@ nlohmann::json run_json(const CheckRun& run) {
     out["hunted"] = {{"seed", run.hunted->seed},
                      {"searches", run.hunted->searches},
                      {"steps_at_first", run.hunted->steps_at_first}};
+  if (run.symmetry)
+    out["symmetry"] = {{"types", run.symmetry->types},
+                       {"renamings", run.symmetry->renamings},
+                       {"all", run.symmetry->all},
+                       {"refused", run.symmetry->refused}};
+  if (run.hunted && run.hunted->omission) out["hunted"]["omission"] = *run.hunted->omission;
   out["states"] = e.states;
   out["transitions"] = e.transitions;
+  if (run.ranks > 1) out["ranks"] = run.ranks;
   out["depth"] = e.depth;
   out["seconds"] = e.seconds;
   if (!run.hunted) out["memory_bytes"] = e.memory;
@@ -165,11 +180,25 @@ void hunt_in(CheckRun& run, const Model& model, const CheckOptions& options) {
   how.time_limit = options.hunt;
   how.memory_limit = options.limits.memory;
   how.deadlocks = options.deadlocks;
+  how.bit_state = options.bit_state;
   how.interrupted = options.limits.interrupted;
   how.progress = options.on_progress;
   HuntResult result = hunt(model, how);
-  run.hunted = HuntFigures{options.seed, result.searches, result.steps_at_first};
+  run.hunted = HuntFigures{options.seed, result.searches, {}, result.steps_at_first};
+  if (options.bit_state) run.hunted->omission = result.omission;
   run.exploration = std::move(result.found);
+}
+
+ExploreResult visit_all(CheckRun& run, const Model& model, const CheckOptions& options) {
+  const ExploreOptions explored = explore_options(run.subject, options);
+  if (options.ranks == nullptr) return explore(model, explored);
+  run.ranks = options.ranks->size();
+  nlohmann::json about = whole_subject_json(run.subject);
+  about["deadlocks"] = options.deadlocks;
+  about["checkpoints"] = !options.folder.empty();
+  if (options.symmetry) about["symmetry"] = *options.symmetry;
+  cluster::agree_on(*options.ranks, about);
+  return cluster::explore(model, explored, *options.ranks);
 }
 
 void explore_all(CheckRun& run, const Model& model, const CheckOptions& options) {
@@ -177,8 +206,56 @@ void explore_all(CheckRun& run, const Model& model, const CheckOptions& options)
   if (options.hunt.count() != 0) {
     hunt_in(run, model, options);
   } else {
-    run.exploration = explore(model, explore_options(run.subject, options));
+    run.exploration = visit_all(run, model, options);
   }
+  judge(run, model);
+}
+
+// Turns the run that was found, of states that stand for others, into one of the model.
+void show_run_of(const Model& model, const symmetry::SymmetricModel& symmetric, CheckRun& run,
+                 const CheckOptions& options) {
+  ExploreResult& found = run.exploration;
+  if (found.trace.steps.empty()) return;
+  found.trace = symmetric.run_of_model(found.trace);
+  if (found.trace.steps.empty()) {
+    CheckOptions once = options;
+    once.folder.clear();
+    const ExploreResult without = visit_all(run, model, once);
+    if (without.verdict == Verdict::holds)
+      throw std::logic_error("up to symmetry something is violated that holds in every state");
+    if (without.trace.steps.empty()) run.message = "a violation was found, and no run that shows it: ";
+    found.trace = without.trace;
+    found.verdict = without.verdict;
+    if (found.trace.steps.empty()) return;
+  }
+  // The claim that is violated, and the rule that is broken, as they are called in this run.
+  Successors last;
+  last.clear(std::max(1U, model.words()));
+  last.begin_state();
+  try {
+    model.expand(found.trace.steps.back().state.data(), last);
+    found.violated = last.violated;
+  } catch (const BrokenRule& broken) {
+    found.broken = broken.what();
+  }
+}
+
+void explore_up_to_symmetry(CheckRun& run, const Model& model, const recorded::WholeDescription& whole,
+                            const CheckOptions& options) {
+  if (run.subject.options.mutation || run.subject.options.scheduler)
+    throw BadInput("symmetry is found for a system as it is, under no scheduler");
+  const symmetry::SymmetricModel symmetric(model, whole, *options.symmetry);
+  const symmetry::Automorphisms& found = symmetric.automorphisms();
+  run.symmetry = SymmetryFigures{found.types, found.elements.size(), found.refused, found.all};
+  const bool is_none = std::any_of(options.symmetry->begin(), options.symmetry->end(), [&](const auto& type) {
+    return std::find(found.types.begin(), found.types.end(), type) == found.types.end();
+  });
+  if (is_none)
+    throw BadInput(fmt::format("no symmetry: {}", fmt::join(found.refused, "; ")),
+                   "`--symmetry all` takes what symmetry there is");
+  run.rules = model.rules();
+  run.exploration = visit_all(run, symmetric, options);
+  show_run_of(model, symmetric, run, options);
   judge(run, model);
 }
 
@@ -188,7 +265,12 @@ CheckRun check(const Subject& subject, const CheckOptions& options) {
   return run_of(subject, [&](CheckRun& run) {
     Subject large = subject;
     large.options.many_states = true;
-    explore_all(run, *large.build(), options);
+    const std::unique_ptr<Model> model = large.build();
+    if (options.symmetry) {
+      explore_up_to_symmetry(run, *model, large.describe(), options);
+    } else {
+      explore_all(run, *model, options);
+    }
   });
 }
 
@@ -212,6 +294,9 @@ std::string hunt_text(const CheckRun& run) {
       fmt::format("  Hunted       {:.2f} s, {} search{} as deep as {}, seed {}\n", e.seconds,
                   run.hunted->searches, run.hunted->searches == 1 ? "" : "es", e.depth, run.hunted->seed);
   text += fmt::format("  States       {}, of each search by itself\n", e.states);
+  if (run.hunted->omission)
+    text += fmt::format("  Left out     a new state, where its bits were set: 1 in {:.3g} at the worst\n",
+                        1 / std::max(1e-18, *run.hunted->omission));
   text += fmt::format("  Transitions  {}\n", e.transitions);
   if (run.counterexample && run.hunted->steps_at_first >= run.counterexample->steps.size())
     text += fmt::format("  Run          {} steps, made {}\n", run.hunted->steps_at_first,
@@ -219,6 +304,18 @@ std::string hunt_text(const CheckRun& run) {
   text += fmt::format("  Verdict      {}\n", verdict_text(run));
   if (run.counterexample) text += trace_text(*run.counterexample);
   return text;
+}
+
+}  // namespace
+
+namespace {
+
+std::string symmetry_text(const SymmetryFigures& symmetry) {
+  if (symmetry.types.empty())
+    return fmt::format("  Symmetry     none: {}\n", fmt::join(symmetry.refused, fmt::format(";\n{:21}", "")));
+  return fmt::format("  Symmetry     of {}: each state stands for up to {}{}\n",
+                     fmt::join(symmetry.types, ", "), symmetry.renamings,
+                     symmetry.all ? "" : " (of more that there are)");
 }
 
 }  // namespace
@@ -236,6 +333,8 @@ std::string check_text(const CheckRun& run) {
   text += fmt::format("  Memory       {}B, {:.1f} bytes a state of {} bits\n",
                       short_number(static_cast<double>(e.memory)), per(static_cast<double>(e.memory), states),
                       e.state_bits);
+  if (run.ranks > 1) text += fmt::format("  Ranks        {}\n", run.ranks);
+  if (run.symmetry) text += symmetry_text(*run.symmetry);
   if (e.on_disk != 0) text += fmt::format("  On disk      {} states\n", e.on_disk);
   if (e.resumed_from != 0)
     text += fmt::format("  Went on      from a checkpoint with {} states\n", e.resumed_from);

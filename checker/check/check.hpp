@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/cluster/ranks.hpp"
 #include "checker/explore/explorer.hpp"
 #include "checker/explore/hunt.hpp"
 #include "checker/runs/coverage.hpp"
@@ -29,6 +30,11 @@ struct CheckOptions {
   std::chrono::milliseconds every{300'000};
   std::chrono::milliseconds hunt{0};  // instead of visiting every state: search at random for so long
   std::uint64_t seed = 1;             // of the search at random
+  bool bit_state = false;             // it keeps bits of states alone (explore/bit_table.hpp)
+  cluster::Ranks* ranks = nullptr;    // that search together, each of which asks the same; none: one process
+  // Of the states that renaming members of these index types turns into one another, visits one; of all index
+  // types where none is named.
+  std::optional<std::vector<std::string>> symmetry{};
 };
 
 enum class CheckStatus : std::uint8_t { holds, violated, inconclusive, interrupted, error };
@@ -37,7 +43,16 @@ std::string_view word(CheckStatus status);
 struct HuntFigures {
   std::uint64_t seed = 0;
   std::uint64_t searches = 0;
+  std::optional<double>
+      omission;  // where bits of states were kept: that a new one was taken for known, at most
   std::size_t steps_at_first = 0;  // of the run that was found, before it was made shorter
+};
+
+struct SymmetryFigures {
+  std::vector<std::string> types;    // index types whose members are renamed
+  std::size_t renamings = 1;         // for so many states one was visited, at most
+  std::vector<std::string> refused;  // other types, and why their members are not
+  bool all = true;                   // more renamings are not left out
 };
 
 struct CheckRun {
@@ -47,6 +62,8 @@ struct CheckRun {
   std::optional<Diagnostic> bad_input;  // that the error is
   ExploreResult exploration;            // without its trace
   std::optional<HuntFigures> hunted;    // where it searched at random
+  std::optional<SymmetryFigures> symmetry;
+  int ranks = 1;
   std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> counterexample;
 };

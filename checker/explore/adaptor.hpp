@@ -139,8 +139,7 @@ class CompiledModel : public Base, private PlainStates {
     return places;
   }
 
-  // The scalars that are stored, in a packed state.
-  [[nodiscard]] std::vector<ScalarBits> packed_scalars() const {
+  [[nodiscard]] std::vector<ScalarBits> packed_scalars() const override {
     std::vector<ScalarBits> scalars;
     std::uint32_t at = 0;
     const State state{};

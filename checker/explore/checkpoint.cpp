@@ -65,6 +65,45 @@ void write_all(int file, const void* data, std::size_t bytes, const std::string&
 
 }  // namespace
 
+void replace_file(const std::string& name, const std::string& text) {
+  const std::string fresh = name + ".new";
+  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) cannot_write(fresh);
+  try {
+    write_all(file, text.data(), text.size(), fresh);
+    if (::fdatasync(file) != 0) cannot_write(fresh);
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
+  ::close(file);
+  if (std::rename(fresh.c_str(), name.c_str()) != 0) cannot_write(name);
+  const std::string within = fs::path(name).parent_path().string();
+  if (const int folder = ::open(within.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
+    ::fsync(folder);
+    ::close(folder);
+  }
+}
+
+FolderLock::FolderLock(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder, error))
+    refuse(folder, "checkpoints are kept in a folder", "name one that can be made");
+  const std::string lock = folder + "/lock";
+  descriptor_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    refuse(folder, fmt::format("the folder cannot be written: {}", std::strerror(errno)), "name another");
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    refuse(folder, "another process keeps its checkpoints there", "name another folder");
+  }
+}
+
+FolderLock::~FolderLock() {
+  ::close(descriptor_);
+}
+
 // A file that only grows.
 struct Checkpoint::Grown {
   Grown(std::string file, std::uint64_t from) : name(std::move(file)), length(from) {
@@ -101,34 +140,18 @@ struct Checkpoint::Grown {
   alignas(64) XXH3_state_t digest{};
 };
 
-Checkpoint::Checkpoint(std::string folder, const std::string& about)
-    : folder_(std::move(folder)), about_(about) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (!fs::is_directory(folder_, error))
-    refuse(folder_, "checkpoints are kept in a folder", "name one that can be made");
-  const std::string lock = folder_ + "/lock";
-  lock_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0)
-    refuse(folder_, fmt::format("the folder cannot be written: {}", std::strerror(errno)), "name another");
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(lock_);
-    refuse(folder_, "another process keeps its checkpoints there", "name another folder");
-  }
-  try {
-    read_position();
-  } catch (...) {
-    ::close(lock_);
-    throw;
-  }
+Checkpoint::Checkpoint(std::string folder, const std::string& about, const std::string& manifest)
+    : folder_(std::move(folder)), about_(about), lock_(folder_) {
+  if (manifest == usual_manifest && fs::exists(folder_ + "/cluster.json"))
+    refuse(folder_, "the checkpoint is of several ranks",
+           "go on with mpirun, or begin anew in another folder");
+  read_position(manifest);
 }
 
-Checkpoint::~Checkpoint() {
-  ::close(lock_);
-}
+Checkpoint::~Checkpoint() = default;
 
-void Checkpoint::read_position() {
-  const std::string name = folder_ + "/checkpoint.json";
+void Checkpoint::read_position(const std::string& manifest) {
+  const std::string name = folder_ + "/" + manifest;
   std::array<std::uint64_t, files> lengths{};
   std::array<std::string, files> digests;
   if (std::ifstream in(name, std::ios::binary); in) {
@@ -247,11 +270,18 @@ void Checkpoint::write_keys() {
 }
 
 void Checkpoint::save(const SearchPosition& position, const StateTree& tree, const Discoveries& discoveries) {
-  write_keys();
-  discoveries.for_each_stretch(discoveries_saved_, [&](const std::uint8_t* bytes, std::size_t n) {
-    grown(File::discoveries).append(bytes, n);
-  });
+  discoveries.for_each_stretch(discoveries_saved_,
+                               [&](const std::uint8_t* bytes, std::size_t n) { add_discoveries(bytes, n); });
   discoveries_saved_ = discoveries.bytes();
+  save(position, tree, usual_manifest);
+}
+
+void Checkpoint::add_discoveries(const void* data, std::size_t bytes) {
+  grown(File::discoveries).append(data, bytes);
+}
+
+void Checkpoint::save(const SearchPosition& position, const StateTree& tree, const std::string& manifest) {
+  write_keys();
   parts_saved_.resize(tree.nodes());
   std::vector<std::uint64_t> values;
   for (std::uint32_t node = 2; node < tree.nodes(); ++node) {
@@ -275,24 +305,7 @@ void Checkpoint::save(const SearchPosition& position, const StateTree& tree, con
                    {"next", position.next},     {"depth_end", position.depth_end},
                    {"depth", position.depth},   {"transitions", position.transitions},
                    {"fired", position.fired},   {"seconds", position.seconds}};
-  const std::string name = folder_ + "/checkpoint.json";
-  const std::string fresh = name + ".new";
-  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) cannot_write(fresh);
-  try {
-    const std::string text = json_text(out) + "\n";
-    write_all(file, text.data(), text.size(), fresh);
-    if (::fdatasync(file) != 0) cannot_write(fresh);
-  } catch (...) {
-    ::close(file);
-    throw;
-  }
-  ::close(file);
-  if (std::rename(fresh.c_str(), name.c_str()) != 0) cannot_write(name);
-  if (const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
-    ::fsync(folder);
-    ::close(folder);
-  }
+  replace_file(folder_ + "/" + manifest, json_text(out) + "\n");
 }
 
 }  // namespace lockstep

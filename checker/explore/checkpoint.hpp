@@ -30,12 +30,30 @@ struct SearchPosition {
   double seconds = 0;
 };
 
+// Forces a whole file to the disk in the place of the one before. Throws BadInput where that cannot be.
+void replace_file(const std::string& name, const std::string& text);
+
+// A folder, made where there is none, that no other process uses as long as this lives. Throws BadInput.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
 class Checkpoint {
  public:
+  static constexpr const char* usual_manifest = "checkpoint.json";
+
   // Opens the folder, or makes it. `about` is a JSON object that says what is searched, by whom: only an
   // equal one goes on. Throws BadInput where the folder cannot be used, is used by another process, is about
   // something else, or is damaged.
-  Checkpoint(std::string folder, const std::string& about);
+  // `manifest`: the file that says how much counts.
+  Checkpoint(std::string folder, const std::string& about, const std::string& manifest = usual_manifest);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
@@ -46,6 +64,13 @@ class Checkpoint {
   [[nodiscard]] const SearchPosition& position() const { return position_; }
   void read_parts(StateTree& tree);
   void read_discoveries(Discoveries& discoveries);
+  // Of a search that keeps 64 bits on how each state was found: calls f(bits) for each.
+  template <class F>
+  void for_each_origin(F&& f) {
+    Reader origins(*this, File::discoveries);
+    for (std::uint64_t left = position_.states; left > 0; --left) f(origins.get<std::uint64_t>());
+    origins.finish();
+  }
   // Calls f(key) for the key of each state.
   template <class F>
   void for_each_key(F&& f) {
@@ -60,6 +85,9 @@ class Checkpoint {
     keys_waiting_.push_back(key);
   }
   void save(const SearchPosition& position, const StateTree& tree, const Discoveries& discoveries);
+  // For who keeps something else on how states were found: adds it, of those behind the last it was told of.
+  void add_discoveries(const void* data, std::size_t bytes);
+  void save(const SearchPosition& position, const StateTree& tree, const std::string& manifest);
 
  private:
   enum class File : std::uint8_t { keys, discoveries, parts };
@@ -96,17 +124,17 @@ class Checkpoint {
 
   [[nodiscard]] Grown& grown(File file) { return *grown_[static_cast<std::size_t>(file)]; }
   void write_keys();
-  void read_position();
+  void read_position(const std::string& manifest);
 
   std::string folder_;
   std::string about_;
+  FolderLock lock_;
   bool begun_ = false;
   SearchPosition position_;
   std::array<std::unique_ptr<Grown>, files> grown_;
   std::vector<StateKey> keys_waiting_;
   std::vector<std::uint32_t> parts_saved_;  // by node of the tree
   std::uint64_t discoveries_saved_ = 0;     // bytes
-  int lock_ = -1;
 };
 
 }  // namespace lockstep

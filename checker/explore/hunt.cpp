@@ -1,6 +1,6 @@
-// Each search keeps what it has visited, exactly, in its share of memory; when that is used up, or there is
-// nothing left within its depth, the next begins in another order. Depths differ from search to search: most
-// mistakes are near, and some are not.
+// Each search keeps what it has visited, exactly or by bits, in its share of memory; when that is used up, or
+// there is nothing left within its depth, the next begins in another order. Depths differ from search to
+// search: most mistakes are near, and some are not.
 //
 // A run that was found is made shorter by leaving out ever smaller stretches of what fired: what can then not
 // fire is left out as well, and the rest is kept if it still ends badly (Zeller and Hildebrandt, "Simplifying
@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "checker/explore/bit_table.hpp"
 #include "checker/explore/judge.hpp"
 #include "checker/explore/key_set.hpp"
 #include "checker/explore/state_tree.hpp"
@@ -89,6 +90,41 @@ class Expander {
   unsigned words_;
 };
 
+// What a search has visited, exactly.
+class ExactSet {
+ public:
+  ExactSet(unsigned bits, std::size_t share) : tree_(bits), share_(share) {}
+  bool insert(const Packed& state) {
+    const StateKey key = tree_.key_of(state.data());
+    visited_.admit(tree_.first_halves(), tree_.second_halves());
+    if (visited_.wants_shards()) visited_.cut_into_shards();
+    return visited_.insert(key);
+  }
+  [[nodiscard]] bool is_full() const { return tree_.memory() + visited_.memory() > share_; }
+  [[nodiscard]] std::size_t size() const { return visited_.size(); }
+  [[nodiscard]] static double omission() { return 0; }
+
+ private:
+  StateTree tree_;
+  KeySet visited_;
+  std::size_t share_;
+};
+
+// By some bits of each.
+class BitSet {
+ public:
+  explicit BitSet(std::size_t share) : table_(share) {}
+  bool insert(const Packed& state) {
+    return table_.insert(state.data(), static_cast<unsigned>(state.size()));
+  }
+  [[nodiscard]] bool is_full() const { return table_.is_full(); }
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  [[nodiscard]] double omission() const { return table_.omission(); }
+
+ private:
+  BitTable table_;
+};
+
 class Hunt {
  public:
   Hunt(const Model& model, const HuntOptions& options) : model_(model), options_(options) {}
@@ -103,6 +139,7 @@ class Hunt {
     if (error_) std::rethrow_exception(error_);
     HuntResult result;
     result.searches = searches_;
+    result.omission = omission_;
     ExploreResult& found = result.found;
     found.states = states_;
     found.transitions = transitions_;
@@ -151,7 +188,13 @@ class Hunt {
     Expander expander(model_, options_);
     const std::vector<Packed> initial = expander.initial();
     for (std::uint64_t n = 0; !done_; ++n) {
-      search(n, hunter, random, expander, initial);
+      if (options_.bit_state) {
+        BitSet visited(std::min<std::size_t>(share(), bytes_a_step * most_steps(depth_of(n, hunter))));
+        search(n, hunter, random, expander, initial, visited);
+      } else {
+        ExactSet visited(model_.state_bits(), share());
+        search(n, hunter, random, expander, initial, visited);
+      }
       look(hunter);
     }
     const std::lock_guard lock(mutex_);
@@ -166,23 +209,27 @@ class Hunt {
     Firing taken;  // that led to it
   };
 
-  void search(std::uint64_t n, unsigned hunter, std::mt19937_64& random, Expander& expander,
-              const std::vector<Packed>& initial) {
+  // A search that goes nowhere is left for another.
+  static std::uint64_t most_steps(std::size_t depth) { return depth * 20'000; }
+  static std::size_t depth_of(std::uint64_t n, unsigned hunter) {
     constexpr std::size_t least_depth = 32;
     constexpr std::uint64_t depths = 8;
-    const std::size_t depth = least_depth << (n + hunter) % depths;
-    const std::size_t share =
-        std::max<std::size_t>((options_.memory_limit == 0 ? std::size_t{1} << 30 : options_.memory_limit) /
-                                  std::max(1U, options_.threads),
-                              std::size_t{1} << 20);
-    StateTree tree(model_.state_bits());
-    KeySet visited;
-    const auto is_new = [&](const Packed& state) {
-      const StateKey key = tree.key_of(state.data());
-      visited.admit(tree.first_halves(), tree.second_halves());
-      if (visited.wants_shards()) visited.cut_into_shards();
-      return visited.insert(key);
-    };
+    return least_depth << (n + hunter) % depths;
+  }
+  // A table of bits that is larger than this for each step would stay empty.
+  static constexpr std::size_t bytes_a_step = 16;
+
+  // Of memory, in bytes, a search's.
+  [[nodiscard]] std::size_t share() const {
+    return std::max<std::size_t>((options_.memory_limit == 0 ? std::size_t{1} << 30 : options_.memory_limit) /
+                                     std::max(1U, options_.threads),
+                                 std::size_t{1} << 20);
+  }
+
+  template <class Visited>
+  void search(std::uint64_t n, unsigned hunter, std::mt19937_64& random, Expander& expander,
+              const std::vector<Packed>& initial, Visited& visited) {
+    const std::size_t depth = depth_of(n, hunter);
     ++searches_;
     const std::size_t begin = static_cast<std::size_t>(random() % initial.size());
     std::vector<Level> path;
@@ -199,12 +246,12 @@ class Hunt {
       for (const std::size_t i : order(expander.successors, random))
         path.back().left.emplace_back(expander.successors.firing(i), expander.successor(i));
     };
-    is_new(initial[begin]);
+    visited.insert(initial[begin]);
     enter(initial[begin], {});
     for (std::uint64_t steps = 1; !path.empty() && !done_; ++steps) {
       if (steps % 1024 == 0) {
         look(hunter);
-        if (tree.memory() + visited.memory() > share || steps > most_steps(depth)) break;
+        if (visited.is_full() || steps > most_steps(depth)) break;
       }
       Level& level = path.back();
       if (level.left.empty() || path.size() > depth) {
@@ -213,15 +260,14 @@ class Hunt {
       }
       const auto [firing, state] = std::move(level.left.back());
       level.left.pop_back();
-      if (!is_new(state)) continue;
+      if (!visited.insert(state)) continue;
       enter(state, firing);
       if (path.size() > deepest_) deepest_ = static_cast<unsigned>(path.size());
     }
     states_ += visited.size();
+    const std::lock_guard lock(mutex_);
+    omission_ = std::max(omission_, visited.omission());
   }
-  // A search that goes nowhere is left for another.
-  static std::uint64_t most_steps(std::size_t depth) { return depth * 20'000; }
-
   // Successors by chance, the one to take first last: the more often a rule has fired, the less likely one of
   // its; once in a while all alike.
   static std::vector<std::size_t> order(const Successors& successors, std::mt19937_64& random) {
@@ -336,6 +382,7 @@ class Hunt {
   std::atomic<unsigned> deepest_ = 0;
   double reported_ = 0;
   std::mutex mutex_;
+  double omission_ = 0;
   std::vector<std::uint64_t> fired_;
   std::optional<Run> run_;
   std::exception_ptr error_;

@@ -21,6 +21,7 @@ struct HuntOptions {
   std::size_t memory_limit = 0;  // bytes, of all searches together; 0: a gibibyte
   bool invariants = true;
   bool deadlocks = true;
+  bool bit_state = false;  // keeps bits of each state (bit_table.hpp), so that far more are visited
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(const Progress&)> progress;  // a few times a second, from the calling thread
 };
@@ -28,6 +29,7 @@ struct HuntOptions {
 struct HuntResult {
   ExploreResult found;  // verdict out_of_time or interrupted: nothing; states: of each search by itself
   std::uint64_t searches = 0;
+  double omission = 0;             // with bit_state: that a new state was taken for known, at most
   std::size_t steps_at_first = 0;  // of the run that was found, before it was made shorter
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/explore/guard_inputs.hpp"
 #include "spec/kernel/rules.hpp"
 
 namespace lockstep {
@@ -189,6 +190,8 @@ class Model {
   [[nodiscard]] virtual const std::vector<RuleDescription>& rules() const = 0;
   [[nodiscard]] virtual const std::vector<std::string>& invariants() const = 0;
 
+  // The scalars that are stored, in the order in which they lie in a packed state.
+  [[nodiscard]] virtual std::vector<ScalarBits> packed_scalars() const { return {}; }
   // Path and value of every stored field.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> fields(
       const std::uint64_t* state) const = 0;

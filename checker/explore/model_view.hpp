@@ -25,6 +25,7 @@ class ModelView : public Model {
   [[nodiscard]] Reductions reductions() const override { return model_.reductions(); }
   [[nodiscard]] const std::vector<RuleDescription>& rules() const override { return model_.rules(); }
   [[nodiscard]] const std::vector<std::string>& invariants() const override { return model_.invariants(); }
+  [[nodiscard]] std::vector<ScalarBits> packed_scalars() const override { return model_.packed_scalars(); }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields(
       const std::uint64_t* state) const override {
     return model_.fields(state);
