@@ -26,10 +26,11 @@ namespace lockstep::cluster {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Packed = std::vector<std::uint64_t>;
 
 // States that a rank expands in a step.
 constexpr std::uint64_t step_states = 4096;
+// States that are taken apart, or put together, at a time.
+constexpr std::uint64_t chunk_states = 64;
 
 // How a state was found: whose successor it is, and which.
 struct Origin {
@@ -65,13 +66,6 @@ class Origins {
   std::uint64_t size_ = 0;
 };
 
-struct Bad {
-  Verdict verdict = Verdict::holds;
-  int violated = -1;
-  std::uint64_t state = 0;
-  std::string broken{};
-};
-
 class Search {
  public:
   Search(const Model& model, const ExploreOptions& options, Ranks& ranks)
@@ -84,7 +78,8 @@ class Search {
         tree_(model.state_bits()),
         states_(tree_),
         recent_(words_),
-        to_(size_) {
+        to_(size_),
+        states_to_(size_) {
     if (ranks.size() > most_ranks)
       throw BadInput(
           fmt::format("{} ranks are more than the {} that may search together", ranks.size(), most_ranks));
@@ -157,12 +152,14 @@ class Search {
   // Whether there is another.
   bool step() {
     std::exception_ptr error;
-    Bad bad;
+    BadState bad;
     try {
       expand(bad);
     } catch (...) {
       error = std::current_exception();
-      for (Words& words : to_) words.clear();  // the last may lack its end
+      for (auto* all : {&to_, &states_to_}) {
+        for (Words& words : *all) words.clear();  // the last may lack its end
+      }
     }
     ranks_.exchange(to_, from_);
     try {
@@ -174,49 +171,82 @@ class Search {
     return go_on_together(bad, error);
   }
 
-  void expand(Bad& bad) {
+  void expand(BadState& bad) {
     const std::uint64_t end = std::min(depth_end_, next_ + step_states);
-    for (; next_ < end && bad.verdict == Verdict::holds; ++next_) {
+    while (next_ < end && bad.verdict == Verdict::holds) {
+      const std::uint64_t count = std::min<std::uint64_t>(chunk_states, end - next_);
       states_.clear();
-      tree_.open(frontier_[next_], states_);
-      const std::uint64_t* const state = states_.state(0);
-      successors_.clear(words_);
-      try {
-        model_.expand(state, successors_);
-      } catch (const BrokenRule& broken) {
-        bad = Bad{Verdict::broken, -1, next_, broken.what()};
-        continue;
-      }
-      switch (judge(model_, state, successors_, options_.invariants, options_.deadlocks)) {
-        case Judgement::invariant:
-          bad = Bad{Verdict::invariant, successors_.violated, next_};
-          break;
-        case Judgement::deadlock:
-          bad = Bad{Verdict::deadlock, -1, next_};
-          break;
-        case Judgement::good:
-        case Judgement::proper_end:
-          break;
-      }
-      refuse_more_than(successors_.size());
-      transitions_ += successors_.size();
-      for (std::size_t i = 0; i < successors_.size(); ++i) {
-        const std::uint64_t* const successor = successors_.state(i);
-        if (recent_.again(successor)) continue;
-        Words& to = to_[keeper_of(successor)];
-        to.push_back(Origin(me_, next_, i).bits);
-        to.insert(to.end(), successor, successor + words_);
-      }
+      for (std::uint64_t i = 0; i < count; ++i) tree_.prefetch(frontier_[next_ + i]);
+      for (std::uint64_t i = 0; i < count; ++i) tree_.open(frontier_[next_ + i], states_);
+      successors_.known = {};
+      for (std::uint64_t i = 0; i < count && bad.verdict == Verdict::holds; ++i, ++next_)
+        expand(states_.state(i), bad);
+    }
+    for (std::size_t r = 0; r < to_.size(); ++r)
+      to_[r].insert(to_[r].end(), states_to_[r].begin(), states_to_[r].end());
+    for (Words& states : states_to_) states.clear();
+  }
+  void expand(const std::uint64_t* state, BadState& bad) {
+    successors_.clear(words_);
+    try {
+      model_.expand(state, successors_);
+    } catch (const BrokenRule& broken) {
+      bad = BadState{Verdict::broken, -1, next_, broken.what()};
+      return;
+    }
+    // Who found it is elsewhere, but the one before it in this order is not far from it.
+    if (model_.enabled_words() != 0) {
+      std::swap(enabled_, successors_.enabled);
+      successors_.known = {state, enabled_.data()};
+    }
+    switch (judge(model_, state, successors_, options_.invariants, options_.deadlocks)) {
+      case Judgement::invariant:
+        bad = BadState{Verdict::invariant, successors_.violated, next_, {}};
+        break;
+      case Judgement::deadlock:
+        bad = BadState{Verdict::deadlock, -1, next_, {}};
+        break;
+      case Judgement::good:
+      case Judgement::proper_end:
+        break;
+    }
+    refuse_more_than(successors_.size());
+    transitions_ += successors_.size();
+    for (std::size_t i = 0; i < successors_.size(); ++i) {
+      const std::uint64_t* const successor = successors_.state(i);
+      if (recent_.again(successor)) continue;
+      const std::uint64_t keeper = keeper_of(successor);
+      to_[keeper].push_back(Origin(me_, next_, i).bits);
+      states_to_[keeper].insert(states_to_[keeper].end(), successor, successor + words_);
     }
   }
 
-  void take_in(const Bad& bad) {
-    const std::size_t stride = words_ + 1;
+  // Messages are the origins of states, then the states.
+  void take_in(const BadState& bad) {
     for (const Words& words : from_) {
-      for (std::size_t at = 0; at < words.size(); at += stride) {
-        Origin origin;
-        origin.bits = words[at];
-        insert(words.data() + at + 1, origin);
+      const std::size_t all = words.size() / (words_ + 1);
+      const std::uint64_t* const states = words.data() + all;
+      for (std::size_t first = 0; first < all; first += chunk_states) {
+        const std::size_t count = std::min<std::size_t>(chunk_states, all - first);
+        near_.clear();
+        for (std::size_t i = 0; i < count; ++i) near_.push_back({static_cast<std::uint32_t>(first + i), 0});
+        found_.clear();
+        // Those of one batch are alike in more than they are unlike.
+        states_.clear();
+        tree_.open(tree_.key_of(states + first * words_), states_);
+        tree_.keys_of(states, near_, states_, found_);
+        keys_.admit(tree_.first_halves(), tree_.second_halves());
+        spots_.clear();
+        for (const StateKey key : found_) {
+          spots_.push_back(keys_.spot_of(key));
+          keys_.prefetch(spots_.back());
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          Origin origin;
+          origin.bits = words[first + i];
+          if (keys_.insert(spots_[i])) add(found_[i], origin);
+        }
+        if (keys_.wants_shards()) keys_.cut_into_shards();
       }
     }
     const std::uint64_t looked_at = bad.verdict == Verdict::holds ? next_ : bad.state;
@@ -226,7 +256,7 @@ class Search {
 
   enum Told : std::size_t { left, found, is_bad, error, reason, states, transitions, memory, told };
 
-  bool go_on_together(const Bad& bad, const std::exception_ptr& failed) {
+  bool go_on_together(const BadState& bad, const std::exception_ptr& failed) {
     Words mine(told);
     mine[left] = depth_end_ - next_;
     mine[found] = frontier_.size() - depth_end_;
@@ -299,7 +329,7 @@ class Search {
   }
 
   // Of the bad states that ranks have found in this step, which are at one depth, the least.
-  void settle_bad(const Bad& bad) {
+  void settle_bad(const BadState& bad) {
     Words mine(words_ + 1, ~std::uint64_t{0});
     if (bad.verdict != Verdict::holds) {
       states_.clear();
@@ -341,27 +371,6 @@ class Search {
     path_ = std::move(successors);
   }
 
-  [[nodiscard]] Trace trace() {
-    Successors out;
-    out.clear(words_);
-    model_.initial(out);
-    const auto packed = [&](std::size_t i) { return Packed(out.state(i), out.state(i) + words_); };
-    Trace trace;
-    trace.initial = static_cast<std::size_t>(path_.front());
-    trace.steps.push_back(
-        {out.firing(trace.initial), model_.narrate_initial(trace.initial), packed(trace.initial)});
-    for (std::size_t step = 1; step < path_.size(); ++step) {
-      const Packed before = trace.steps.back().state;
-      out.clear(words_);
-      model_.expand(before.data(), out);
-      const auto chosen = static_cast<std::size_t>(path_[step]);
-      if (chosen >= out.size()) throw std::logic_error("a state has not the successors that it had before");
-      const Firing firing = out.firing(chosen);
-      trace.steps.push_back({firing, model_.narrate(before.data(), firing), packed(chosen)});
-    }
-    return trace;
-  }
-
   ExploreResult result() {
     ExploreResult r;
     r.verdict = verdict_;
@@ -382,7 +391,7 @@ class Search {
     const Words all = ranks_.all(fired);
     r.fired.resize(fired.size());
     for (std::size_t i = 0; i < all.size(); ++i) r.fired[i % fired.size()] += all[i];
-    if (!path_.empty()) r.trace = trace();
+    if (!path_.empty()) r.trace = trace_along(model_, path_);
     return r;
   }
 
@@ -523,7 +532,12 @@ class Search {
   StateTree::Batch states_;
   Successors successors_;
   RecentStates recent_;
-  std::vector<Words> to_;
+  std::vector<std::uint64_t> enabled_;  // in the state that was expanded last
+  std::vector<StateTree::Near> near_;
+  std::vector<StateKey> found_;
+  std::vector<KeySet::Spot> spots_;
+  std::vector<Words> to_;         // by rank: origins of states, and then the states
+  std::vector<Words> states_to_;  // what is still to be put behind them
   std::vector<Words> from_;
 
   Clock::time_point start_;

@@ -41,13 +41,6 @@ constexpr double round_seconds = 0.02;
 // Lines of the visited set are asked for so many keys ahead.
 constexpr std::size_t prefetch_distance = 32;
 
-struct Bad {
-  Verdict verdict = Verdict::holds;
-  int violated = -1;
-  std::uint64_t state = 0;
-  std::string broken{};
-};
-
 // Consecutive states, and what one thread made of them.
 struct Chunk {
   explicit Chunk(const Discoveries& discoveries) : cursor(discoveries) {}
@@ -65,7 +58,7 @@ struct Chunk {
   std::vector<std::uint32_t> shard_ends;  // in by_shard
   std::vector<std::vector<std::uint64_t>> proper_ends;
   std::vector<std::uint64_t> fired;  // by rule
-  std::optional<Bad> bad;            // nothing behind it was expanded
+  std::optional<BadState> bad;       // nothing behind it was expanded
   std::exception_ptr error;
 };
 
@@ -110,33 +103,15 @@ class Search {
   }
 
   [[nodiscard]] Trace trace_to(std::uint64_t state) const {
-    std::vector<Discovery> path;
-    for (;; state = path.back().parent) {
-      path.push_back(discoveries_.of(state));
+    std::vector<std::uint64_t> successors;
+    for (;;) {
+      const Discovery found = discoveries_.of(state);
+      successors.push_back(found.successor);
       if (state < initial_) break;
+      state = found.parent;
     }
-    std::reverse(path.begin(), path.end());
-    Successors successors;
-    successors.clear(words_);
-    model_.initial(successors);
-    const auto packed = [&](std::size_t i) {
-      return std::vector<std::uint64_t>(successors.state(i), successors.state(i) + words_);
-    };
-    Trace trace;
-    trace.initial = path.front().successor;
-    trace.steps.push_back(
-        {successors.firing(trace.initial), model_.narrate_initial(trace.initial), packed(trace.initial)});
-    for (std::size_t step = 1; step < path.size(); ++step) {
-      const std::vector<std::uint64_t> before = trace.steps.back().state;
-      successors.clear(words_);
-      model_.expand(before.data(), successors);
-      const std::size_t chosen = path[step].successor;
-      if (chosen >= successors.size())
-        throw std::logic_error("a state has not the successors that it had before");
-      const Firing firing = successors.firing(chosen);
-      trace.steps.push_back({firing, model_.narrate(before.data(), firing), packed(chosen)});
-    }
-    return trace;
+    std::reverse(successors.begin(), successors.end());
+    return trace_along(model_, successors);
   }
 
  private:
@@ -348,7 +323,7 @@ class Search {
       judge_state(number, state, chunk, successors);
     } catch (const BrokenRule& broken) {
       successors.keep(before);
-      chunk.bad = Bad{Verdict::broken, -1, number, broken.what()};
+      chunk.bad = BadState{Verdict::broken, -1, number, broken.what()};
     }
     for (std::size_t at = before; at < successors.size(); ++at) {
       if (worker.recent.again(successors.state(at))) continue;
@@ -377,10 +352,10 @@ class Search {
         if (options_.on_end) chunk.proper_ends.emplace_back(state, state + words_);
         break;
       case Judgement::invariant:
-        chunk.bad = Bad{Verdict::invariant, successors.violated, number};
+        chunk.bad = BadState{Verdict::invariant, successors.violated, number};
         break;
       case Judgement::deadlock:
-        chunk.bad = Bad{Verdict::deadlock, -1, number};
+        chunk.bad = BadState{Verdict::deadlock, -1, number};
         break;
     }
   }
@@ -628,7 +603,7 @@ class Search {
   std::uint64_t transitions_ = 0;
   std::vector<std::uint64_t> fired_;
   double reported_ = 0;
-  Bad bad_;
+  BadState bad_;
 
   // Once memory was full: what has been visited before, and what has been found since and may be new.
   std::unique_ptr<DiskSet> disk_;
