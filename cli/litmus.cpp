@@ -8,6 +8,7 @@
 
 #include "checker/axiomatic/graph.hpp"
 #include "checker/axiomatic/suite.hpp"
+#include "checker/generate/matrix.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/for_ci.hpp"
 #include "checker/litmus/report.hpp"
@@ -52,6 +53,7 @@ struct LitmusOptions {
   std::string trace_folder;
   std::string junit;
   std::string sarif;
+  std::string shard;
   bool all = false;
   bool json = false;
   bool summary_only = false;
@@ -131,7 +133,7 @@ std::vector<Part> parts_of(const SuiteFiles& files, const LitmusOptions& options
   return parts;
 }
 
-SuiteFiles tests_of(const LitmusOptions& options) {
+SuiteFiles all_tests_of(const LitmusOptions& options) {
   if (!options.paths.empty()) {
     // A name alone may be a file, or a test that comes with Lockstep.
     std::string home;
@@ -147,6 +149,17 @@ SuiteFiles tests_of(const LitmusOptions& options) {
     for (LitmusTests* tests : {&files.tests, &files.launches})
       std::erase_if(*tests, [](const auto& test) { return !has_tag(*test, "quick"); });
   }
+  return files;
+}
+
+// Those of the shard that is asked for.
+SuiteFiles tests_of(const LitmusOptions& options) {
+  SuiteFiles files = all_tests_of(options);
+  if (options.shard.empty()) return files;
+  const generate::Shard shard = generate::parse_shard(options.shard);
+  std::size_t next = 0;
+  for (LitmusTests* tests : {&files.tests, &files.launches})
+    std::erase_if(*tests, [&](const auto&) { return next++ % shard.of != shard.number; });
   return files;
 }
 
@@ -437,6 +450,9 @@ Command add_litmus(CLI::App& lockstep) {
   app->add_option("--sarif", options->sarif, "Also write what is not as it should be, as SARIF 2.1.0")
       ->type_name("FILE")
       ->excludes(faults);
+  app->add_option("--shard", options->shard,
+                  "Only the Ith of N parts of the tests, for machines that share the work")
+      ->type_name("I/N");
   app->add_flag("--summary-only", options->summary_only, "Only the table and what differs");
   app->add_flag("--coverage", options->coverage, "Name the rules that no test fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.litmus/1");

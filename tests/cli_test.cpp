@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
@@ -146,6 +147,60 @@ TEST_CASE("a check that is killed at any moment goes on from its folder to the s
     CHECK(told.at("transitions") == 5'922'288);
     fs::remove_all(lockstep.folder() / kept);
   }
+}
+
+TEST_CASE("the examples for a cluster, run as plain processes, make the parts of one matrix") {
+  const Command lockstep;
+  const std::string options = " --on sc,write-through --models hrf-indirect,tso";
+  const std::string folder = LOCKSTEP_SOURCE_DIR "/examples/cluster/";
+  const auto task = [&](const std::string& environment, const std::string& script) {
+    const std::string command = "cd '" + lockstep.folder().string() +
+                                "' && env LOCKSTEP='" LOCKSTEP_BINARY "' " + environment + " sh " + folder +
+                                script + options + " > out";
+    return std::system(command.c_str());
+  };
+  // Two tasks of an array, one of an indexed job, and one by hand.
+  const std::string array =
+      "SLURM_SUBMIT_DIR='" LOCKSTEP_SOURCE_DIR "' SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=1 UP_TO=3 ";
+  CHECK(task(array + "SLURM_ARRAY_TASK_ID=1", "matrix.slurm") == 0);
+  CHECK(task(array + "SLURM_ARRAY_TASK_ID=2", "matrix.slurm") == 0);
+  CHECK(task("JOB_COMPLETION_INDEX=2 PARTS=4", "part.sh -- --up-to 3") == 0);
+  CHECK(task("", "part.sh 4 4 -- --up-to 3") == 0);
+  CHECK(task("", "part.sh") != 0);
+  const std::vector<std::string> matrix{"conform",          "--matrix", "--up-to",          "3",     "--on",
+                                        "sc,write-through", "--models", "hrf-indirect,tso", "--json"};
+  std::vector<std::string> merged = matrix;
+  merged.insert(merged.end(), {"--merge", "1.journal,2.journal,3.journal,4.journal"});
+  const auto whole = nlohmann::json::parse(lockstep.run(matrix).out);
+  const auto parts = nlohmann::json::parse(lockstep.run(merged).out);
+  CHECK(parts.at("cells") == whole.at("cells"));
+  CHECK(parts.at("models") == whole.at("models"));
+  CHECK(parts.at("resumed") == whole.at("done"));
+}
+
+TEST_CASE("the shards of a suite are all of its tests, each once") {
+  const Command lockstep;
+  const auto tests_of = [&](const std::vector<std::string>& shard) {
+    std::vector<std::string> words{"litmus", LOCKSTEP_SOURCE_DIR "/litmus/mp", "--on", "sc", "--json"};
+    words.insert(words.end(), shard.begin(), shard.end());
+    const Result result = lockstep.run(words);
+    CHECK(result.status == 0);
+    std::vector<std::string> tests;
+    const auto said = nlohmann::json::parse(result.out);
+    for (const auto& test : said.at("tests")) tests.push_back(test.at("name"));
+    return tests;
+  };
+  std::vector<std::string> together;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    const std::vector<std::string> some = tests_of({"--shard", shard});
+    together.insert(together.end(), some.begin(), some.end());
+  }
+  std::vector<std::string> all = tests_of({});
+  CHECK(all.size() > 10);
+  std::sort(all.begin(), all.end());
+  std::sort(together.begin(), together.end());
+  CHECK(together == all);
+  CHECK(lockstep.run({"litmus", "--shard", "4/3"}).status == 2);
 }
 
 TEST_CASE("a full disk ends checkpoints and not the check") {

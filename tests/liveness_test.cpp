@@ -237,6 +237,47 @@ TEST_CASE("a lasso can be fired again, and its loop closes", "[liveness]") {
   CHECK((*read.loop_start == 0 || !replay(open).difference.empty()));
 }
 
+TEST_CASE("the graph of a system is the same, state by state, for any number of threads", "[liveness]") {
+  const auto lock = program_of(R"(HRF three-take-a-lock
+{ l = 0; x = 0; }
+ P0@wg 0,agent 0               | P1@wg 1,agent 0               | P2@wg 2,agent 0               ;
+ L: atom.acq_rel.agent.exch r0, l, 1 | L: atom.acq_rel.agent.exch r0, l, 1 | L: atom.acq_rel.agent.exch r0, l, 1 ;
+ bne r0, 0, L                  | bne r0, 0, L                  | bne r0, 0, L                  ;
+ ld r1, x                      | ld r1, x                      | ld r1, x                      ;
+ xor r1, r1, 1                 | xor r1, r1, 1                 | xor r1, r1, 1                 ;
+ st x, r1                      | st x, r1                      | st x, r1                      ;
+ st.release.agent l, 0         | st.release.agent l, 0         | st.release.agent l, 0         ;
+forall (true)
+)");
+  for (const char* system : {"sc", "write-through"}) {
+    Subject subject = subject_named(system);
+    subject.program = lock;
+    subject.options.reductions = Reductions{}.only_moves();
+    subject.options.many_states = true;
+    const auto model = subject.build_with_program();
+    const StateGraph one(*model, {});
+    CHECK(one.states() > 100);
+    for (const unsigned threads : {2U, 5U}) {
+      ExploreOptions options;
+      options.threads = threads;
+      const StateGraph several(*model, options);
+      REQUIRE(several.states() == one.states());
+      REQUIRE(several.edges() == one.edges());
+      CHECK(several.depth() == one.depth());
+      CHECK(several.fired() == one.fired());
+      bool same = true;
+      for (StateNumber s = 0; s < one.states(); ++s) {
+        same = same && several.packed(s) == one.packed(s) && several.first_edge(s) == one.first_edge(s) &&
+               several.enabled_sets()[several.enabled_set(s)] == one.enabled_sets()[one.enabled_set(s)] &&
+               several.is_end(s) == one.is_end(s) && several.is_stuck(s) == one.is_stuck(s);
+      }
+      for (std::size_t e = 0; e < one.edges(); ++e)
+        same = same && several.target(e) == one.target(e) && several.label(e) == one.label(e);
+      CHECK(same);
+    }
+  }
+}
+
 TEST_CASE("without the local reduction the verdicts are the same", "[liveness]") {
   for (const std::string& text : {lower_waits, higher_waits}) {
     for (const char* scheduler : {"unfair", "hsa", "obe", "hsa-obe", "lobe", "fair"}) {

@@ -27,6 +27,8 @@ class Mpirun {
     // Containers of continuous integration run as root.
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    // Where processes may not read one another's memory.
+    ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 1);
     ::setenv("LOCKSTEP_HOME", LOCKSTEP_SOURCE_DIR, 1);
     ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // MPI leaves some
   }

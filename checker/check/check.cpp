@@ -311,6 +311,8 @@ std::string hunt_text(const CheckRun& run) {
 namespace {
 
 std::string symmetry_text(const SymmetryFigures& symmetry) {
+  if (symmetry.types.empty() && symmetry.refused.empty())
+    return "  Symmetry     none: the members of its index types are all known by their numbers\n";
   if (symmetry.types.empty())
     return fmt::format("  Symmetry     none: {}\n", fmt::join(symmetry.refused, fmt::format(";\n{:21}", "")));
   return fmt::format("  Symmetry     of {}: each state stands for up to {}{}\n",

@@ -14,6 +14,7 @@ namespace {
 
 ExploreOptions explore_options(const LivenessOptions& options) {
   ExploreOptions explore;
+  explore.threads = options.limits.threads;
   explore.memory_limit = options.limits.memory;
   explore.time_limit = options.limits.time;
   explore.interrupted = options.limits.interrupted;

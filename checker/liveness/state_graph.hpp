@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "checker/explore/explorer.hpp"
+#include "checker/explore/kept_guards.hpp"
 #include "checker/explore/model.hpp"
 #include "checker/explore/visited.hpp"
 
@@ -87,8 +88,12 @@ class StateGraph {
 
  private:
   enum class Kind : std::uint8_t { inner, end, stuck };
+  struct Chunk;
   void explore(const ExploreOptions& options);
-  void describe(const std::uint64_t* state, const Successors& successors);
+  void expand(Chunk& chunk, KeptGuards& kept) const;
+  void take_in(const Chunk& chunk, bool invariants);
+  void note_facts(const StateFacts& facts);
+  void note_enabled();
   [[nodiscard]] ObligationNumber owed(const Firing& firing, const StateFacts& facts);
   [[nodiscard]] ObligationNumber obligation_of(const Firing& firing);
 

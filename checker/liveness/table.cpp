@@ -117,9 +117,16 @@ ProgressTable fill(std::vector<std::shared_ptr<const Program>> programs,
   };
   std::atomic<std::size_t> done = 0;
   LivenessOptions liveness = options.liveness;
-  if (liveness.limits.memory != 0) liveness.limits.memory /= std::max(1U, options.threads);
+  // Questions share the memory; where they are fewer than threads each has several.
+  const unsigned threads = std::max(1U, options.threads);
+  const auto together = static_cast<unsigned>(std::clamp<std::size_t>(
+      static_cast<std::size_t>(std::count_if(table.cells.begin(), table.cells.end(),
+                                             [](const ProgressCell& cell) { return cell.asked; })),
+      1, threads));
+  liveness.limits.memory /= together;
+  liveness.limits.threads = threads / together;
   run_jobs(
-      table.cells.size(), options.threads,
+      table.cells.size(), together,
       [&](std::size_t i) {
         ProgressCell& cell = table.cells[i];
         if (cell.asked && !is_interrupted()) {
