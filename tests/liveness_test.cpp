@@ -256,6 +256,18 @@ forall (true)
     subject.options.many_states = true;
     const auto model = subject.build_with_program();
     const StateGraph one(*model, {});
+    // Along a path each state is a successor of the one before.
+    bool leads = true;
+    for (StateNumber s = 0; s < one.states(); ++s) {
+      const std::vector<StateNumber> path = one.path_to(s);
+      if (path.size() < 2) continue;
+      const StateNumber before = path[path.size() - 2];
+      bool is_edge = false;
+      for (std::size_t e = one.first_edge(before); e < one.first_edge(before + 1); ++e)
+        is_edge = is_edge || one.target(e) == s;
+      leads = leads && is_edge && path.back() == s;
+    }
+    CHECK(leads);
     CHECK(one.states() > 100);
     for (const unsigned threads : {2U, 5U}) {
       ExploreOptions options;

@@ -10,6 +10,7 @@
 #include "checker/language/read_tests.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/symmetry/loops.hpp"
 #include "checker/symmetry/symmetric_model.hpp"
 
 using namespace lockstep;
@@ -181,4 +182,55 @@ TEST_CASE("symmetry that is none is refused, with what tells the members apart")
   CHECK_THAT(refused(ordered, {"word"}), Catch::Matchers::Contains("a loop over it whose order may matter"));
   CHECK_THAT(refused(german(3), {"nodes"}), Catch::Matchers::Contains("no index type 'nodes'"));
   CHECK_THAT(refused(running("sc", "mp-agent"), {"thread"}), Catch::Matchers::Contains("thread"));
+}
+
+TEST_CASE("a loop is ordered where an iteration touches what another writes") {
+  using recorded::Expression;
+  using recorded::Path;
+  using recorded::Statement;
+  const recorded::Type node{"node", true, recorded::Sort::index};
+  const Expression own = recorded::make(recorded::Op::parameter, node, {}, "node2");
+  const Expression other = recorded::make(recorded::Op::parameter, node, {}, "node");
+  const auto read = [](const Path& path) {
+    auto expression = std::make_shared<recorded::Node>();
+    expression->op = recorded::Op::read;
+    expression->type = recorded::bool_type;
+    expression->path = path;
+    return Expression(expression);
+  };
+  const auto assign = [](const Path& target, const Expression& value) {
+    Statement statement;
+    statement.target = target;
+    statement.value = value;
+    return statement;
+  };
+  const auto is_ordered = [&](const Statement& body) {
+    Statement loop;
+    loop.kind = Statement::Kind::for_each;
+    loop.over = "node";
+    loop.name = "node2";
+    loop.then = {body};
+    recorded::WholeDescription whole;
+    whole.rules.emplace_back().action = {loop};
+    return ordered_loops(whole).contains("node");
+  };
+  const Path row{{"row", {own}}, {"x", {}}};
+  const Path row_of_other{{"row", {other}}, {"x", {}}};
+  const Expression yes = recorded::constant(recorded::bool_type, "true");
+  CHECK_FALSE(is_ordered(assign(row, yes)));
+  CHECK_FALSE(is_ordered(assign(row, read({{"row", {own}}, {"y", {}}}))));
+  CHECK_FALSE(is_ordered(assign(row, read(row))));
+  CHECK_FALSE(is_ordered(assign({{"flag", {}}}, yes)));
+  CHECK(is_ordered(assign(row, read(row_of_other))));
+  CHECK(is_ordered(assign({{"flag", {}}}, read(row))));
+  CHECK(is_ordered(assign({{"owner", {}}}, own)));
+  CHECK(is_ordered(assign(row_of_other, read({{"z", {own}}}))));
+  CHECK(is_ordered(assign({{"flag", {}}}, recorded::negation(read({{"flag", {}}})))));
+  Statement push;
+  push.kind = Statement::Kind::push;
+  push.target = {{"out", {}}};
+  push.row = {{"to", own}};
+  CHECK(is_ordered(push));
+  push.target = {{"out", {own}}};
+  CHECK_FALSE(is_ordered(push));
 }
