@@ -79,9 +79,6 @@ bool may_meet(const Path& one, const Path& other, const std::string& variable) {
 bool is_ordered(const Statement& loop) {
   Body body;
   body.of(loop.then, loop.name);
-  for (const Path& write : body.writes) {
-    if (!Body::has(write, loop.name)) return true;
-  }
   for (const auto* all : {&body.writes, &body.constants}) {
     for (const Path& write : *all) {
       for (const auto* others : {&body.reads, &body.writes, &body.constants}) {
