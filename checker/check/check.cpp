@@ -19,13 +19,19 @@ namespace {
 
 constexpr std::size_t line_width = 79;
 
+// All that decides what is found.
+nlohmann::json question_json(const Subject& subject, const CheckOptions& options) {
+  nlohmann::json question = whole_subject_json(subject);
+  question["deadlocks"] = options.deadlocks;
+  if (options.symmetry) question["symmetry"] = *options.symmetry;
+  return question;
+}
+
 ExploreOptions explore_options(const Subject& subject, const CheckOptions& options) {
   ExploreOptions explore;
   if (!options.folder.empty()) {
-    nlohmann::json about = whole_subject_json(subject);
+    nlohmann::json about = question_json(subject, options);
     about["build"] = options.build;
-    about["deadlocks"] = options.deadlocks;
-    if (options.symmetry) about["symmetry"] = *options.symmetry;
     explore.checkpoint = {options.folder, json_text(about), options.every};
   }
   explore.threads = options.limits.threads;
@@ -193,11 +199,9 @@ ExploreResult visit_all(CheckRun& run, const Model& model, const CheckOptions& o
   const ExploreOptions explored = explore_options(run.subject, options);
   if (options.ranks == nullptr) return explore(model, explored);
   run.ranks = options.ranks->size();
-  nlohmann::json about = whole_subject_json(run.subject);
-  about["deadlocks"] = options.deadlocks;
-  about["checkpoints"] = !options.folder.empty();
-  if (options.symmetry) about["symmetry"] = *options.symmetry;
-  cluster::agree_on(*options.ranks, about);
+  nlohmann::json question = question_json(run.subject, options);
+  question["checkpoints"] = !options.folder.empty();
+  cluster::agree_on(*options.ranks, question);
   return cluster::explore(model, explored, *options.ranks);
 }
 

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -96,8 +94,8 @@ class Search {
     choose_types(wanted);
     Renaming none;
     for (const std::string& type : types_) {
-      none[type] = candidates_of(whole_.extents.at(type)).front();
       candidates_[type] = candidates_of(whole_.extents.at(type));
+      none[type] = candidates_[type].front();
     }
     group_ = {flat(none)};
     in_group_ = {group_.front()};
@@ -139,8 +137,7 @@ class Search {
     if (!naming.members.empty()) among.push_back(std::move(naming));
   }
 
-  // ---- which types
-  // -----------------------------------------------------------------------------------------
+  // ---- which types ----
 
   void choose_types(const std::vector<std::string>& wanted) {
     std::set<std::string> unrolled;
@@ -192,8 +189,7 @@ class Search {
     return all;
   }
 
-  // ---- candidates
-  // ------------------------------------------------------------------------------------------
+  // ---- candidates ----
 
   static std::size_t moved_by(const Renaming& renaming) {
     std::size_t n = 0;
@@ -252,8 +248,7 @@ class Search {
     return true;
   }
 
-  // ---- is it one?
-  // --------------------------------------------------------------------------------------------
+  // ---- is it one? ----
 
   // Whether what names members reads the same once they are renamed, as a whole.
   [[nodiscard]] const Naming* changed(const std::vector<Naming>& namings, const Renaming& renaming) const {
@@ -318,8 +313,7 @@ class Search {
     return text.empty() ? "members that go with it" : text;
   }
 
-  // ---- the group
-  // ---------------------------------------------------------------------------------------------
+  // ---- the group ----
 
   [[nodiscard]] std::string flat(const Renaming& renaming) const {
     std::string all;

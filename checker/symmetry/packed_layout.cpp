@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "spec/kernel/index.hpp"
-
 namespace lockstep::symmetry {
 
 namespace {
