@@ -242,6 +242,15 @@ TEST_CASE("queues, ports and placement mean in Promela and C++ what they mean he
   }
 }
 
+// Its guards negate questions that begin with a negation, which SPIN would take for another operator.
+TEST_CASE("what is negated twice is negated twice in Promela") {
+  if (!installed(Checker::spin)) return;
+  const auto test = test_named("mp-host-reads");
+  const CrosscheckRun compared = run(running("hmg", *test), test, {Checker::spin});
+  INFO(crosscheck_text(compared));
+  CHECK(compared.agreement == Agreement::agree);
+}
+
 TEST_CASE("a question in an action means in all checkers what it means here") {
   using Sizes = DynamicSizes<LampTag>;
   const CompiledModel<Lamps<Concrete<Sizes>>> model(Lamps<Concrete<Sizes>>{}, Reductions::none());

@@ -71,6 +71,11 @@ std::string operand(const recorded::Expression& e, recorded::Op parent, const La
   return bare ? term(e, language) : "(" + term(e, language) + ")";
 }
 
+// To SPIN "!!" is an operator of its own.
+inline std::string negated(const std::string& text, bool is_binary) {
+  return is_binary || text.starts_with('!') ? "!(" + text + ")" : "!" + text;
+}
+
 template <class Language>
 std::string term(const recorded::Expression& e, const Language& language) {
   using recorded::Op;
@@ -90,7 +95,7 @@ std::string term(const recorded::Expression& e, const Language& language) {
     case Op::apply:
       return language.apply(*e);
     case Op::not_:
-      return is_binary(e->children[0]) ? "!(" + child(0) + ")" : "!" + child(0);
+      return negated(child(0), is_binary(e->children[0]));
     case Op::and_:
       return infix(Language::and_);
     case Op::or_:
