@@ -441,8 +441,8 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
         SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
   CHECK(subject("german", true)->fixed_sizes().empty());
   CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
-  for (const std::string name :
-       {"german", "write-through", "quick-release", "rfo", "halcone", "lab", "fear", "cpcoh"}) {
+  for (const std::string name : {"german", "write-through", "quick-release", "rfo", "halcone",
+                                 "hmg-monolithic", "lab", "fear", "cpcoh"}) {
     INFO(name);
     const auto at_a_size = subject(name, false);
     CHECK(at_a_size->fixed_sizes() == at_a_size->sizes());
@@ -797,6 +797,21 @@ TEST_CASE(
     ProveOptions options;
     options.only = {lemma};
     CHECK(refuted(prove_system("fear", false, {fault}, options), lemma));
+  }
+}
+
+TEST_CASE("copies of HMG's GPUs are proved to be memory's, and not where one is forgotten or kept too long") {
+  CHECK(prove_system("hmg-monolithic", false).proved());
+  const std::map<std::string, std::string> seen_by{
+      {"gpu-not-noted", "what is to be kept is memory's, and known, or an invalidation follows it"},
+      {"gpus-not-invalidated", "a copy's words are the newest on their way, or memory's, or invalidated"},
+      {"fill-survives-store-at-home", "nothing that changes the block follows a read that is to be kept"},
+  };
+  for (const auto& [fault, lemma] : seen_by) {
+    INFO(fault);
+    ProveOptions options;
+    options.only = {lemma};
+    CHECK(refuted(prove_system("hmg-monolithic", false, {fault}, options), lemma));
   }
 }
 

@@ -85,6 +85,7 @@ TEST_CASE("the suite's Race lines are what the detector finds, in both readings"
     const LitmusTest test = read_litmus(file.string());
     if (test.expected_races.empty()) continue;
     const RaceReport report = analyse_races(test.program);
+    INFO(file.string());
     REQUIRE(report.judged);
     for (const ExpectedRace& expected : test.expected_races) {
       for (const RaceVerdict& verdict : report.verdicts) {

@@ -309,21 +309,22 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
   }
   // Of a block that a thread asks for.
   void home_choices(Rules& r) const {
-    const auto asked = [this](const State& s, Block b) {
-      return exists_asking(k, s.port, b,
-                           [&](ThreadIx t) { return on_gpu(s, t) && !asks(s, t, Operation::fence); });
+    const auto asks_for_block = [this](const State& s, ThreadIx t) {
+      return on_gpu(s, t) && !asks(s, t, Operation::fence);
     };
     r.rule(
-        {.name = "a block gets its home", .unit = "memory", .source = "V.A"}, over(agents, blocks),
-        [=](const State& s, Agent, Block b) { return asked(s, b) && !s.owner(b).has(); },
-        [](State& s, Agent a, Block b) { s.owner(b) = a; });
+        {.name = "a block gets its home", .unit = "memory", .source = "V.A"}, over(threads, agents),
+        [=](const State& s, ThreadIx t, Agent) {
+          return asks_for_block(s, t) && !s.owner(s.port(t).request.block).has();
+        },
+        [](State& s, ThreadIx t, Agent a) { s.owner(s.port(t).request.block) = a; });
     if constexpr (several) {
       r.rule(
-          {.name = "a block gets its home in a GPU", .unit = "L2", .source = "V.A"}, over(modules, blocks),
-          [=, this](const State& s, Module m, Block b) {
-            return asked(s, b) && !s.gpu.home(gpu_of(m), b).has();
+          {.name = "a block gets its home in a GPU", .unit = "L2", .source = "V.A"}, over(threads, modules),
+          [=, this](const State& s, ThreadIx t, Module m) {
+            return asks_for_block(s, t) && !s.gpu.home(gpu_of(m), s.port(t).request.block).has();
           },
-          [this](State& s, Module m, Block b) { s.gpu.home(gpu_of(m), b) = m; });
+          [this](State& s, ThreadIx t, Module m) { s.gpu.home(gpu_of(m), s.port(t).request.block) = m; });
     }
   }
   [[nodiscard]] Bool is_system_home(const State& s, Module m, Block b) const {

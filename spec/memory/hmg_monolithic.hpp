@@ -17,6 +17,12 @@ struct Info : hmg::InfoOf<hmg::common_faults, hmg::monolithic_variants> {
   static constexpr std::string_view name = "hmg-monolithic";
   static constexpr std::string_view what = "HMG among GPUs of one module each (Ren et al. 2020; HALCONE 4.1)";
   static constexpr int place = 33;  // among the systems, where people read of them
+  // Fields that no rule reads.
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
+    return field == "read(thread).stale2" ||
+           (variant == "rdma" && (field == "l2(agent, block).data" ||
+                                  (field == "sharer(agent, block)" && fault == "gpus-not-invalidated")));
+  }
   template <class K>
   using Memory = hmg::Protocol<K, AgentTag, hmg::common_faults, hmg::monolithic_variants>;
 };
