@@ -139,7 +139,7 @@ template <class K, class ModuleTag = CuTag, const auto& fault_list = faults,
           const auto& variant_list = variants>
 struct Protocol : MemorySystem<K, fault_list, variant_list> {
   using Base = MemorySystem<K, fault_list, variant_list>;
-  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::put, Base::same, Base::word_of;
+  using Base::agent, Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::same, Base::word_of;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
   using typename Base::Block, typename Base::Word;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
@@ -427,6 +427,10 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
   void overlay(Data& data, const Up& m) const {
     k.for_each(words, [&](Word w) { k.when(m.mask(w), [&] { data(w) = m.data(w); }); });
   }
+  // Of a copy that a write passes, if there is one.
+  void update(Line& line, const Up& m) const {
+    k.when(line.present, [&] { overlay(line.data, m); });
+  }
   static void install(Line& line, const Data& data) {
     line.present = true;
     line.data = data;
@@ -509,8 +513,7 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
   }
   // A write of module `from` meets the home in its GPU, which passes it on.
   void write_at_home(State& s, const Up& m, Module h, Module from) const {
-    Line& line = s.l2(h, m.block);
-    if (!fault("l2-copy-not-updated")) k.when(line.present, [&] { overlay(line.data, m); });
+    if (!fault("l2-copy-not-updated")) update(s.l2(h, m.block), m);
     have_invalidated(s, h, m.block, from);
     stale_in_gpu(s, gpu_of(h), m.block);
     send_to_system(s, h, m);
@@ -535,8 +538,7 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
   }
   // A store at L1: the copy is updated, the write goes on.
   void write_at_l1(State& s, ThreadIx t, const Up& m) const {
-    Line& line = s.l1(cu(t), m.block);
-    if (!fault("copy-not-updated")) k.when(line.present, [&] { overlay(line.data, m); });
+    if (!fault("copy-not-updated")) update(s.l1(cu(t), m.block), m);
     stale_in_l1(s, cu(t), m.block);
     touch(s, t, m.block);
     k.push(s.link1(cu(t)), m);
@@ -661,8 +663,7 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
           return elsewhere(s, c, m, UpKind::write) && room_to_home(s, c, m.block);
         },
         [=, this](State& s, Cu c, const Up& m) {
-          Line& line = s.l2(c, m.block);
-          if (!fault("l2-copy-not-updated")) k.when(line.present, [&] { overlay(line.data, m); });
+          if (!fault("l2-copy-not-updated")) update(s.l2(c, m.block), m);
           stale_in_module(s, c, m.block);
           send_to_home(s, c, m);
         });
@@ -755,9 +756,10 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
     [[nodiscard]] static Bool arrives(const State&, Module, Module, const Up&) { return true; }
   };
 
-  // Adds a rule for the messages of a source: `f(state, way, message)`, of a guard and an action.
+  // Adds a rule of a home for the messages of a source: `f(state, way, message)`, of a guard and an action.
   template <class Source, class Guard, class Action>
-  void rule_at(Rules& r, const Source& source, const Rule& rule, Guard guard, Action action) const {
+  void rule_at(Rules& r, const Source& source, std::string_view unit, std::string_view name, Guard guard,
+               Action action) const {
     const auto with = [source](auto f) {
       return [source, f](auto& s, const auto&... where) {
         if constexpr (sizeof...(where) == 2) {
@@ -770,7 +772,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
       };
     };
     r.triggered(
-        rule, Source::where, [](auto& s, const auto&... where) -> auto& { return Source::link(s, where...); },
+        {.name = name, .unit = unit, .source = "V.B"}, Source::where,
+        [](auto& s, const auto&... where) -> auto& { return Source::link(s, where...); },
         [source, guard = with(guard)](const State& s, const auto&... where) {
           return source.arrives(s, where...) && guard(s, where...);
         },
@@ -840,18 +843,15 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
 
   template <class Source>
   void home_rules(Rules& r, const Source& source) const {
-    const auto rule = [&](std::string_view name, auto guard, auto action) {
-      rule_at(r, source, {.name = name, .unit = "L2", .source = "V.B"}, guard, action);
-    };
-    rule(
-        Source::at_home.write,
+    rule_at(
+        r, source, "L2", Source::at_home.write,
         [this](const State& s, const Way& way, const Up& m) {
           return is_for_home(s, way, m, UpKind::write) && room_inside(s, way.to) &&
                  room_to_system(s, way.to, m.block);
         },
         [this](State& s, const Way& way, const Up& m) { write_at_home(s, m, way.to, way.from); });
-    rule(
-        Source::at_home.miss,
+    rule_at(
+        r, source, "L2", Source::at_home.miss,
         [this](const State& s, const Way& way, const Up& m) {
           return is_for_home(s, way, m, UpKind::read) && !hits_home(s, m.thread, way.to, m.block) &&
                  room_to_system(s, way.to, m.block);
@@ -863,8 +863,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
           s.read(m.thread).stage = ReadStage::to_system;
           send_to_system(s, way.to, m);
         });
-    rule(
-        Source::at_home.pass,
+    rule_at(
+        r, source, "L2", Source::at_home.pass,
         [this](const State& s, const Way& way, const Up& m) {
           return is_for_home(s, way, m, UpKind::atomic) && !ends_at_home(s, m.thread) &&
                  room_inside(s, way.to) && room_to_system(s, way.to, m.block);
@@ -877,11 +877,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
   // What the home does with its copy.
   template <class Source>
   void home_copy_rules(Rules& r, const Source& source) const {
-    const auto rule = [&](std::string_view name, auto guard, auto action) {
-      rule_at(r, source, {.name = name, .unit = "L2", .source = "V.B"}, guard, action);
-    };
-    rule(
-        Source::at_home.answer,
+    rule_at(
+        r, source, "L2", Source::at_home.answer,
         [this](const State& s, const Way& way, const Up& m) {
           return is_for_home(s, way, m, UpKind::read) && hits_home(s, m.thread, way.to, m.block) &&
                  room_for_answer(s, m.thread, way.to);
@@ -889,8 +886,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
         [this](State& s, const Way& way, const Up& m) {
           answer_read(s, m.thread, way.to, m.block, Data(s.l2(way.to, m.block).data), false);
         });
-    rule(
-        Source::at_home.perform,
+    rule_at(
+        r, source, "L2", Source::at_home.perform,
         [this](const State& s, const Way& way, const Up& m) {
           return is_for_home(s, way, m, UpKind::atomic) && ends_at_home(s, m.thread) &&
                  has_what_it_needs(s, m.thread, way.to, m.block) &&
@@ -923,22 +920,19 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
 
   template <class Source>
   void system_rules(Rules& r, const Source& source) const {
-    const auto rule = [&](std::string_view name, auto guard, auto action) {
-      rule_at(r, source, {.name = name, .unit = "memory", .source = "V.B"}, guard, action);
-    };
     const auto arrives = [this](const State& s, const Way& way, const Up& m, UpKind kind) {
       return m.kind == kind && is_system_home(s, way.to, m.block);
     };
-    rule(
-        Source::at_system.write,
+    rule_at(
+        r, source, "memory", Source::at_system.write,
         [=, this](const State& s, const Way& way, const Up& m) {
           return arrives(s, way, m, UpKind::write) && room_below(s, way.to);
         },
         [this](State& s, const Way& way, const Up& m) {
           write_at_system(s, m, way.to, way.from, gpu_of(way.from));
         });
-    rule(
-        Source::at_system.answer,
+    rule_at(
+        r, source, "memory", Source::at_system.answer,
         [=, this](const State& s, const Way& way, const Up& m) {
           return arrives(s, way, m, UpKind::read) && (!Source::is_far || !k.full(s.down(way.to, way.from)));
         },
@@ -958,8 +952,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
             answer_own();
           }
         });
-    rule(
-        Source::at_system.perform,
+    rule_at(
+        r, source, "memory", Source::at_system.perform,
         [=, this](const State& s, const Way& way, const Up& m) {
           return arrives(s, way, m, UpKind::atomic) && room_below(s, way.to);
         },
