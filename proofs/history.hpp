@@ -11,6 +11,16 @@
 
 namespace lockstep {
 
+// For lemmas that do not speak of the past.
+template <class System>
+struct NoHistory {
+  struct Ghost {
+    BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
+  };
+  const System& system;
+  void step(Ghost&, const typename System::State&, const typename System::State&) const {}
+};
+
 // `History<System>` offers Ghost (described) and
 //   void step(Ghost&, const System::State& before, const System::State& after) const,
 // and, where a ghost does not begin at its default,

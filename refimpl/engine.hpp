@@ -138,7 +138,21 @@ class Engine final : public EventEngine {
       m.initialise(state_.memory, K::template constant<BlockTag>(locations[i].block),
                    K::template constant<WordTag>(locations[i].word), typename K::Value(workload_.initial[i]));
     }
+    place_blocks(m);
     threads_of_program().start(state_);
+  }
+  // As the machine file has them: where the system finds a block's home itself, this comes first.
+  void place_blocks(const Memory& m) {
+    if constexpr (requires(typename Memory::Block b, typename Memory::Agent a) {
+                    m.place(state_.memory, b, a);
+                  }) {
+      for (int b = 0; b < blocks_needed(); ++b) {
+        if (const auto home = home_of(b))
+          m.place(state_.memory, K::template constant<BlockTag>(b), K::template constant<AgentTag>(*home));
+      }
+    } else {
+      refuse_homes();
+    }
   }
 
   // ---- threads -------------------------------------------------------------------------------------------

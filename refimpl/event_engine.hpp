@@ -21,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -108,6 +109,10 @@ class EventEngine : public Simulator, private timed::Weigher {
   void refuse_releases_for_others() const;
   // Throws BadInput: threads here wait for what the system's do not wait for.
   [[noreturn]] void refuse_outstanding() const;
+  // Throws BadInput where the machine file says where blocks are at home: the system's blocks are nowhere.
+  void refuse_homes() const;
+  // In whose memory the machine file has the block; absent if it does not say.
+  [[nodiscard]] std::optional<int> home_of(int block) const;
   // The largest block of the program, plus one; throws BadInput where blocks or threads are too small.
   [[nodiscard]] int blocks_needed() const;
   // Those of the named queues whose size the machine file or the run's options say.

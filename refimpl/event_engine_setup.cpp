@@ -7,6 +7,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/event_engine.hpp"
+#include "refimpl/interleave.hpp"
 #include "spec/program/barriers.hpp"
 
 namespace lockstep {
@@ -114,6 +115,20 @@ void EventEngine::refuse_outstanding() const {
   throw BadInput(fmt::format("threads of {}/{} go on while accesses are under way, and simulated ones wait",
                              system_, find_system(system_).variants[static_cast<std::size_t>(variant_)].name),
                  "simulate a variant whose threads wait");
+}
+
+void EventEngine::refuse_homes() const {
+  if (timing_.memory.home_bytes == 0) return;
+  throw BadInput(
+      fmt::format("{} has one memory, and home_bytes says which GPU's memory a block is in", system_),
+      fmt::format("leave home_bytes out of [systems.{}.memory]", system_));
+}
+
+std::optional<int> EventEngine::home_of(int block) const {
+  if (timing_.memory.home_bytes == 0) return std::nullopt;
+  const std::uint64_t blocks = timing_.memory.home_bytes / description_.block_bytes;
+  const timed::Interleave homes(static_cast<std::uint64_t>(agents_), false);
+  return static_cast<int>(homes.member(static_cast<std::uint64_t>(block) / blocks));
 }
 
 void EventEngine::refuse_releases_for_others() const {

@@ -335,6 +335,8 @@ MemoryTiming read_memory(FileSection section, const MachineDescription& machine,
                     fmt::format("say at least {}", machine.block_bytes));
   }
   memory.hashed_channels = section.choice("channel_index", index_names, 0) == 1;
+  if (section.has("home_bytes"))
+    memory.home_bytes = section.power("home_bytes", machine.block_bytes, largest);
   memory.latency = section.number("latency", 0, longest);
   memory.queue =
       static_cast<unsigned>(section.whole("queue", 1, memory.kind == MemoryKind::dram ? 1024 : 1 << 20));

@@ -77,10 +77,13 @@ struct MemoryTiming {
   unsigned channels = 1;
   std::uint64_t interleave_bytes = 0;  // that lie in one channel before the next one follows; a power of two
   bool hashed_channels = false;        // else modulo
-  double bytes_per_cycle = 0;          // of one flat channel
-  double latency = 0;                  // of a read, besides its transfer and what banks take
-  unsigned queue = 1;                  // requests that wait at a channel
-  unsigned sender_queue = 1;           // requests for full channels that a sender holds before it stalls
+  // That lie in the memory of one GPU before the next one's follow, of systems that ask where a block is
+  // at home; a power of two, or 0: the system says.
+  std::uint64_t home_bytes = 0;
+  double bytes_per_cycle = 0;  // of one flat channel
+  double latency = 0;          // of a read, besides its transfer and what banks take
+  unsigned queue = 1;          // requests that wait at a channel
+  unsigned sender_queue = 1;   // requests for full channels that a sender holds before it stalls
   std::uint64_t l3_bytes = 0;
   unsigned l3_ways = 1;
   bool l3_hashed = false;

@@ -53,11 +53,19 @@ bool with_ranges(const std::vector<Sweep>& sweeps) {
 
 std::string rows_of(const Study& study, const Study::Panel& panel, const std::vector<Sweep>& sweeps) {
   const bool ranges = with_ranges(sweeps);
-  const int width = ranges ? 17 : 16;
+  // Five of them, numbered, within 80 columns.
+  const bool many = study.systems.size() > 4;
+  const int width = ranges ? 17 : many ? 10 : 16;
   const PanelRatios ratios = ratios_of(study, panel, sweeps);
-  std::string text = fmt::format("\n{}: {}\n  {:26}", panel.title, panel.figure, "");
+  const bool named = std::all_of(study.systems.begin() + 1, study.systems.end(), [&](const std::string& s) {
+    return s.size() < static_cast<std::size_t>(width);
+  });
+  std::string text = fmt::format("\n{}: {}\n", panel.title, panel.figure);
+  for (std::size_t s = 1; s < study.systems.size() && !named; ++s)
+    text += fmt::format("  ({}) {}\n", s, study.systems[s]);
+  text += fmt::format("  {:26}", "");
   for (std::size_t s = 1; s < study.systems.size(); ++s)
-    text += fmt::format("{:>{}}", study.systems[s], width);
+    text += fmt::format("{:>{}}", named ? study.systems[s] : fmt::format("({})", s), width);
   text += "\n";
   for (std::size_t b = 0; b < sweeps.size(); ++b) {
     text += fmt::format("  {:26.26}", study.bars[b].name());

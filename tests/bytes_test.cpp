@@ -264,3 +264,21 @@ TEST_CASE("Bytes: one store, and one update, cost what they bring") {
   CHECK(traffic("titan-v", "write-through", Opcode::rmw) == Bytes{2 * word, word});
   CHECK(traffic("halcone", "halcone", Opcode::rmw) == Bytes{word, word});
 }
+
+TEST_CASE("Bytes: blocks that lie in the GPUs by turns are read over links, those by first touch are not") {
+  const std::string file = shipped_machine("halcone");
+  const auto with_homes = [&](const std::string& text) { return changed(file, "home_bytes = 4096", text); };
+  const auto read_over_links = [&](const std::string& text) {
+    return on(simulate("hmg-monolithic", machine_of(with_homes(text)), copy_of(64, 1)), "up", "read")
+        .messages;
+  };
+  // Of eight waves, two on each GPU, each eighth block: two of eight are at home with who reads them.
+  CHECK(read_over_links("home_bytes = 64") == 48);
+  CHECK(read_over_links("") == 0);
+  using Catch::Matchers::Contains;
+  CHECK_THAT(error_of(with_homes("home_bytes = 96"), "hmg-monolithic"), Contains("96 is not a power of two"));
+  CHECK_THAT(error_of(with_homes("home_bytes = 32"), "hmg-monolithic"),
+             Contains("home_bytes = 32 is not between"));
+  CHECK_THAT(error_of(changed(file, "[memory]", "channels", "home_bytes = 64\nchannels"), "halcone"),
+             Contains("halcone has one memory"));
+}

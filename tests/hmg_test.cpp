@@ -6,53 +6,22 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "checker/explore/explorer.hpp"
-#include "checker/language/read_tests.hpp"
-#include "checker/litmus/runner.hpp"
-#include "checker/runs/subject.hpp"
-#include "checker/systems/registry.hpp"
+#include "tests/noticed.hpp"
 #include "tests/texts.hpp"
 
 using namespace lockstep;
 
 namespace {
 
-using Texts = std::vector<std::string>;
-
-const LitmusTests& suite() {
-  static const LitmusTests tests = [] {
-    SuiteFiles files =
-        read_tests(Texts{LOCKSTEP_SOURCE_DIR "/litmus/hmg", LOCKSTEP_SOURCE_DIR "/litmus/sb",
-                         LOCKSTEP_SOURCE_DIR "/litmus/coherence", LOCKSTEP_SOURCE_DIR "/litmus/mp"},
-                   LOCKSTEP_SOURCE_DIR "/litmus", Clients::leave_out);
-    REQUIRE(files.errors.empty());
-    return files.tests;
-  }();
-  return tests;
-}
-std::shared_ptr<const LitmusTest> named(const std::string& name) {
-  for (const auto& test : suite()) {
-    if (test->name == name) return test;
-  }
-  FAIL(name);
-  return nullptr;
+const Themes& suite() {
+  static const Themes themes({"hmg", "sb", "coherence", "mp"});
+  return themes;
 }
 // A quick one of its own.
 bool is_of_hmg(const LitmusTest& test) {
   return test.name.rfind("hmg-", 0) == 0 && std::count(test.tags.begin(), test.tags.end(), "quick") == 1;
-}
-
-SystemRun run(const LitmusTest& test, const std::string& system, const Texts& faults = {},
-              const std::map<std::string, int>& sizes = {}) {
-  Subject subject = subject_named(system);
-  subject.options.faults = faults;
-  subject.options.sizes = sizes;
-  SystemRun result = run_on_system(test, std::move(subject), {});
-  INFO(test.name << " on " << system << ": " << result.message);
-  REQUIRE(result.status == RunStatus::complete);
-  return result;
 }
 
 // Of faults that GPUs of one module have as well, and of those that they do not: the test that is for each.
@@ -86,22 +55,14 @@ const std::map<std::string, std::string> noticed_among_modules{
     {"agent-load-hits-module", "sb-neighbour-agent"},
 };
 
-void check_noticed(const std::string& system, const std::map<std::string, std::string>& noticed) {
-  for (const auto& [fault, name] : noticed) {
-    INFO(system << ": " << fault << ", " << name);
-    const auto test = named(name);
-    CHECK(run(*test, system, {fault}).outcomes != run(*test, "sc").outcomes);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("HMG: its tests have the outcomes of SC, neither more nor fewer") {
   for (const std::string system : {"hmg", "hmg-monolithic", "hmg-monolithic/rdma"}) {
-    for (const auto& test : suite()) {
+    for (const auto& test : suite().all()) {
       if (!is_of_hmg(*test)) continue;
       INFO(test->name << " on " << system);
-      CHECK(run(*test, system).outcomes == run(*test, "sc").outcomes);
+      CHECK(run_to_end(*test, system).outcomes == run_to_end(*test, "sc").outcomes);
     }
   }
 }
@@ -111,7 +72,7 @@ TEST_CASE("HMG: invariants hold in each state of small programs") {
     for (const std::string test : {"hmg-copy-below-system", "hmg-add-fetches-agent", "mp-host-writes"}) {
       INFO(test << " on " << system);
       Subject subject = subject_named(system);
-      subject.program = std::make_shared<const Program>(named(test)->program);
+      subject.program = std::make_shared<const Program>(suite().named(test)->program);
       subject.options.reductions = reductions_for_invariants(*subject.system, {});
       CHECK(explore(*subject.build(), {}).verdict == Verdict::holds);
     }
@@ -121,16 +82,17 @@ TEST_CASE("HMG: invariants hold in each state of small programs") {
 TEST_CASE("HMG: each of its faults is noticed by the test that is for it") {
   CHECK(find_system("hmg").faults.size() == noticed_by_both.size() + noticed_among_modules.size());
   CHECK(find_system("hmg-monolithic").faults.size() == noticed_by_both.size());
-  check_noticed("hmg", noticed_among_modules);
-  check_noticed("hmg-monolithic", noticed_by_both);
+  check_noticed(suite(), "hmg", noticed_among_modules);
+  check_noticed(suite(), "hmg-monolithic", noticed_by_both);
 }
 
 TEST_CASE("HMG: stores that nobody acknowledges show store buffering, unless fences stand between") {
   for (const std::string system : {"hmg", "hmg-monolithic"}) {
     for (const std::string test : {"sb-system", "hmg-sb-neighbour-system"}) {
       INFO(test << " on " << system);
-      CHECK(run(*named(test), system).tally.observation() == Observation::never);
-      CHECK(run(*named(test), system + "/posted").tally.observation() == Observation::sometimes);
+      CHECK(run_to_end(*suite().named(test), system).tally.observation() == Observation::never);
+      CHECK(run_to_end(*suite().named(test), system + "/posted").tally.observation() ==
+            Observation::sometimes);
     }
     const LitmusTest fenced = parse(
         "HRF sb-fenced\n"
@@ -140,7 +102,7 @@ TEST_CASE("HMG: stores that nobody acknowledges show store buffering, unless fen
         " fence.sc.system         | fence.sc.system         ;\n"
         " ld.relaxed.system r0, y | ld.relaxed.system r0, x ;\n"
         "exists (P0:r0 == 0 /\\ P1:r0 == 0)\n");
-    CHECK(run(fenced, system + "/posted").tally.observation() == Observation::never);
+    CHECK(run_to_end(fenced, system + "/posted").tally.observation() == Observation::never);
   }
 }
 
@@ -150,10 +112,10 @@ TEST_CASE("HMG: links of any length give the same outcomes") {
          {"hmg-copy-below-system", "hmg-store-beside-fill-agent", "mp-neighbour-system"}) {
       for (const int slots : {1, 2}) {
         INFO(name << " on " << system << ", " << slots);
-        const auto test = named(name);
-        CHECK(
-            run(*test, system, {}, {{"l1-messages", slots}, {"up-messages", slots}, {"down-messages", slots}})
-                .outcomes == run(*test, "sc").outcomes);
+        const auto test = suite().named(name);
+        CHECK(run_to_end(*test, system, {},
+                         {{"l1-messages", slots}, {"up-messages", slots}, {"down-messages", slots}})
+                  .outcomes == run_to_end(*test, "sc").outcomes);
       }
     }
   }

@@ -20,6 +20,7 @@
 #include "proofs/report.hpp"
 #include "spec/examples/german.hpp"
 #include "spec/memory/cpcoh.hpp"
+#include "spec/memory/g_tsc.hpp"
 #include "spec/memory/halcone.hpp"
 #include "spec/memory/quick_release.hpp"
 #include "spec/memory/rfo.hpp"
@@ -441,7 +442,7 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
         SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
   CHECK(subject("german", true)->fixed_sizes().empty());
   CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
-  for (const std::string name : {"german", "write-through", "quick-release", "rfo", "halcone",
+  for (const std::string name : {"german", "write-through", "quick-release", "rfo", "g-tsc", "halcone",
                                  "hmg-monolithic", "lab", "fear", "cpcoh"}) {
     INFO(name);
     const auto at_a_size = subject(name, false);
@@ -701,6 +702,54 @@ TEST_CASE("every fault of cpcoh breaks an obligation") {
     system.sizes = {{"chiplet", 2}, {"structure", 2}, {"word", 2}, {"label", 1}};
     const ProofResult result = prove(*find_proof("cpcoh").build(system, false), {});
     CHECK(result.count(ProofStatus::refuted) > 0);
+  }
+}
+
+TEST_CASE("g-tsc is proved for timestamps that nobody uses up, and for few, and not as told") {
+  SystemOptions few;
+  few.sizes = {{"timestamps", 16}};
+  CHECK(prove_system("g-tsc", false).proved());
+  CHECK(prove(*find_proof("g-tsc").build(few, false), {}).proved());
+  for (const std::string variant : {"cu-clock", "polls-leases"}) {
+    INFO(variant);
+    SystemOptions options;
+    options.variant = variant;
+    CHECK(prove(*find_proof("g-tsc").build(options, false), {}).proved());
+  }
+  SystemOptions told;
+  told.variant = "as-told";
+  CHECK(prove(*find_proof("g-tsc").build(told, false), {}).count(ProofStatus::refuted) > 0);
+}
+
+TEST_CASE("every fault of g-tsc breaks an obligation") {
+  const std::string returned = "a load returns what its time selects";
+  const std::string answered = "so is an answer with the newest lease";
+  const std::string reached = "a warp's clock has reached the time of what it was answered";
+  const std::map<std::string, std::string> seen_by{
+      {"write-joins-lease", answered},
+      {"write-before-its-warp", "no operation's time is before its warp's clock was"},
+      {"read-keeps-clock", reached},
+      {"write-keeps-clock", reached},
+      {"expired-copy-read", returned},
+      {"later-copy-read", returned},
+      {"lease-not-noted", "no answer's lease does"},
+      {"time-forgotten", "the last write is no later than its block"},
+      {"renewed-unseen", answered},
+      {"renewal-of-other-copy", returned},
+      {"hit-keeps-words", answered},
+      {"write-not-locked", "copies and answers of one version are the same"},
+      {"fill-ends-lock", answered},
+      {"fence-keeps-clock", reached},
+      {"overflow-forgets-leases", answered},
+      {"dirty-block-dropped", answered},
+  };
+  for (const Fault& fault : g_tsc::faults) {
+    const std::string name(fault.name);
+    INFO(name);
+    REQUIRE(seen_by.contains(name));
+    ProveOptions options;
+    options.only = {seen_by.at(name)};
+    CHECK(refuted(prove_system("g-tsc", false, {name}, options), seen_by.at(name)));
   }
 }
 

@@ -5,23 +5,12 @@
 #pragma once
 
 #include <array>
-#include <boost/describe.hpp>
 #include <string_view>
 
 #include "proofs/lemmas/write_through.hpp"
 #include "spec/memory/fear.hpp"
 
 namespace lockstep::fear {
-
-// Nothing is kept of the past.
-template <class Open>
-struct History {
-  struct Ghost {
-    BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
-  };
-  const Open& open;
-  void step(Ghost&, const typename Open::State&, const typename Open::State&) const {}
-};
 
 template <class System>
 struct Lemmas : write_through::LinkLemmas<System> {

@@ -1,71 +1,46 @@
 // Why logical time orders what HALCONE does.
 //
-// One word is watched, and one time, whichever it is. What the time *selects* is the value of the last write
-// of the word that is no later. The theorem: a copy on a lease that covers the time holds what it selects;
-// writes of the word have times in the order in which memory performs them; so every read returns what its
-// own time selects, and an RMW what the time just before it does. A read's time is the clock of its L1, as
-// far as the lease that answers it covers it; of a read that only looks at memory, memory's time; a write's
-// is its wts. Beside that stands what orders the operations of a CU: its clock has reached the time of
-// whatever it has been answered, and what synchronizes begins no earlier (under `time-carried` whatever it
-// asks).
+// Of one word and one time, whichever they are (logical_time.hpp). The theorem: a copy on a lease that covers
+// the time holds what it selects; writes of the word have times in the order in which memory performs them;
+// so every read returns what its own time selects, and an RMW what the time just before it does. A read's
+// time is the clock of its L1, as far as the lease that answers it covers it; of a read that only looks at
+// memory, memory's time; a write's is its wts. Beside that stands what orders the operations of a CU: its
+// clock has reached the time of whatever it has been answered, and what synchronizes begins no earlier (under
+// `time-carried` whatever it asks).
 //
 // How many timestamps there are is a size like others: at a number that nobody reaches, time has no end; when
 // it ends, "time begins again" is a rule among rules, and what was answered before has no date any more.
 #pragma once
 
 #include <boost/describe.hpp>
-#include <limits>
 #include <string_view>
 
-#include "proofs/lemmas/memory.hpp"
-#include "proofs/terms.hpp"
+#include "proofs/lemmas/logical_time.hpp"
 #include "spec/memory/halcone.hpp"
 
 namespace lockstep::halcone {
 
 template <class Open>
-struct Words : MemoryWords<Open> {
-  using Base = MemoryWords<Open>;
+struct Words : LogicalTimeWords<Open> {
+  using Base = LogicalTimeWords<Open>;
+  using Base::completes;
   using Base::cu;
   using Base::host;
   using Base::k;
-  using Base::open;
+  using Base::protocol;
+  using Base::watched_block;
   using typename Base::Agent;
+  using typename Base::Block;
   using typename Base::Bool;
   using typename Base::Cu;
   using typename Base::K;
+  using typename Base::Memory;
+  using typename Base::MemoryState;
+  using typename Base::Number;
   using typename Base::ThreadIx;
   using typename Base::Value;
-  using Memory = typename Open::Memory;
-  using MemoryState = typename Open::MemoryState;
-  using Number = typename K::Number;
-  using Block = typename Memory::Block;
 
-  [[nodiscard]] Memory protocol() const { return open.memory(); }
-  // The watched time: a constant of which the prover knows nothing, and a time for the explorer.
-  [[nodiscard]] static Number watched_time() {
-    if constexpr (requires { typename K::Session; }) {
-      constexpr int last = std::numeric_limits<int>::max();
-      return Number(symbolic::Session::current().variable(
-          {symbolic::Domain::Kind::integer, "int", 0, 0, last}, "watched-time"));
-    } else {
-      return Number(1);
-    }
-  }
-  [[nodiscard]] static Block watched_block() { return Open::watched_block(); }
-  template <class Data>
-  [[nodiscard]] static Value word(const Data& data) {
-    return data(Open::watched_word());
-  }
-  [[nodiscard]] static Value in_memory(const MemoryState& m) { return word(m.memory(watched_block())); }
-  template <class Request>
-  [[nodiscard]] static Bool at_watched(const Request& q) {
-    return q.block == watched_block() && q.word == Open::watched_word();
-  }
-  template <class Lease>
-  [[nodiscard]] static Bool covers(const Lease& lease, const Number& time) {
-    return lease.wts <= time && time <= lease.rts;
-  }
+  [[nodiscard]] static Value in_memory(const MemoryState& m) { return Base::word(m.memory(watched_block())); }
 
   // Between a state and the next: a clock ran backwards, as none does within one time.
   [[nodiscard]] Bool began_again(const MemoryState& was, const MemoryState& is) const {
@@ -85,9 +60,6 @@ struct Words : MemoryWords<Open> {
   // An answer is on its way to the thread.
   [[nodiscard]] static Bool returning(const MemoryState& m, const ThreadIx& t) {
     return m.transit(t).stage == Stage::from_memory || m.transit(t).stage == Stage::from_l2;
-  }
-  [[nodiscard]] static Bool completes(const MemoryState& was, const MemoryState& is, const ThreadIx& t) {
-    return was.port(t).pending && !is.port(t).pending;
   }
   // Memory has performed the thread's request.
   [[nodiscard]] Bool performed(const MemoryState& was, const MemoryState& is, const ThreadIx& t) const {

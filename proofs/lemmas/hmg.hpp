@@ -6,23 +6,12 @@
 // is what the copy holds; if none is, it holds what memory does, or an invalidation is on its way to it.
 #pragma once
 
-#include <boost/describe.hpp>
 #include <string_view>
 
 #include "proofs/lemmas/memory.hpp"
 #include "spec/memory/hmg_monolithic.hpp"
 
 namespace lockstep::hmg_monolithic {
-
-// Nothing is kept of the past.
-template <class Open>
-struct History {
-  struct Ghost {
-    BOOST_DESCRIBE_CLASS(Ghost, (), (), (), ())
-  };
-  const Open& open;
-  void step(Ghost&, const typename Open::State&, const typename Open::State&) const {}
-};
 
 template <class System>
 struct Lemmas : MemoryClaims<System> {

@@ -9,7 +9,7 @@ namespace {
 ProofEntry entry() {
   return {"hmg-monolithic", "a copy in an L2 is what memory holds, but for what is on its way", "",
           [](const SystemOptions& options, bool any_size) {
-            return build_memory_proof<hmg_monolithic::Info, hmg_monolithic::History, hmg_monolithic::Lemmas>(
+            return build_memory_proof<hmg_monolithic::Info, NoHistory, hmg_monolithic::Lemmas>(
                 find_system(hmg_monolithic::Info::name), options, any_size,
                 {.proved = Watch::nothing, .explored = Watch::nothing, .words = symbolic::Words::any});
           }};

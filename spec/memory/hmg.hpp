@@ -213,6 +213,8 @@ struct Protocol : MemorySystem<K, fault_list, variant_list> {
 
   void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b)(w); }
+  // For simulators: the block is in the memory of that GPU, as if somebody there had touched it first.
+  void place(State& s, Block b, Agent a) const { s.owner(b) = a; }
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(cus, [&](Cu c) { return s.link1(c).empty(); }) &&
            every(modules, modules, [&](Module m, Module n) { return s.up(m, n).empty(); });

@@ -21,6 +21,14 @@
 // default a block may be replaced each time between its arrival and its use, so that an atomic may wait for
 // ever, on fair runs too.
 //
+// Variant sm-wt-nc is a baseline of HALCONE (Mojumder et al. 2020, 4.1): GPUs that share memory, "L2$ with WT
+// and no coherency". Within a GPU all is as above. Between GPUs nothing but a fence at system scope keeps L2s
+// coherent, and so a kernel's begin and end, which reach a port as such fences: an atomic at system scope is
+// one at agent scope.
+//
+// What L2 does with writes is the third parameter: it passes them on (WritesPass), or keeps them
+// (remote_atomics.hpp).
+//
 // A front may stand before each L1 (Direct: none does): it takes requests of its own, holds others back, and
 // sends writes whose words are computed from those that they meet.
 #pragma once
@@ -52,18 +60,20 @@ BOOST_DESCRIBE_ENUM(ReadStage, none, to_l2, to_directory, from_directory, from_l
 // Where a thread's synchronization stands.
 enum class Stage : std::uint8_t {
   idle,
-  releasing,  // its marker is on a link
+  releasing,     // its marker is on a link
+  writing_back,  // its marker waits for what an L2 that keeps writes had of them when it came
   released,
   performing,     // its atomic is on a link
   invalidating2,  // an acquire is to drop L2
   invalidating1,  // an acquire is to drop L1
 };
-BOOST_DESCRIBE_ENUM(Stage, idle, releasing, released, performing, invalidating2, invalidating1)
+BOOST_DESCRIBE_ENUM(Stage, idle, releasing, writing_back, released, performing, invalidating2, invalidating1)
 
 inline constexpr std::array variants{
     Variant{"default", "thesis 4.2.3, extended with scopes"},
     Variant{"no-l1", "4.5.1: L1 is passed by, and a work-group synchronizes at L2"},
     Variant{"atomics-hold", "the default, but L2 replaces no block that an atomic on its way asks for"},
+    Variant{"sm-wt-nc", "HALCONE 4.1: between GPUs no coherence but by fences and kernels' edges"},
 };
 
 inline constexpr std::array faults{
@@ -79,6 +89,15 @@ inline constexpr std::array faults{
     Fault{"atomic-overtakes-writes", "an atomic is sent ahead of the writes on its link"},
     Fault{"marker-overtakes-writes", "a release marker is sent ahead of the writes on its link"},
     Fault{"cpu-not-invalidated", "a GPU write reaches memory without invalidating the CPUs"},
+};
+
+// L2 passes writes on, with faults and variants of such systems.
+struct WritesPass {
+  static constexpr bool kept_at_l2 = false;
+  static constexpr auto& faults = write_through::faults;
+  static constexpr auto& variants = write_through::variants;
+  static constexpr const char* non_coherent = "sm-wt-nc";  // which of the variants
+  static constexpr std::string_view source = "4.2.3";
 };
 
 // Of fronts whose writes are no more than they say, and which hold nothing back that memory lacks.
@@ -122,9 +141,9 @@ struct Direct : NoFront<K>, PlainWrites<K> {
   void invariants(Invariants&) const {}
 };
 
-template <class K, template <class> class Front = Direct>
-struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
-  using Base = MemorySystem<K, faults, variants, Front<K>::own_faults>;
+template <class K, template <class> class Front = Direct, class Writes = WritesPass>
+struct Protocol : MemorySystem<K, Writes::faults, Writes::variants, Front<K>::own_faults> {
+  using Base = MemorySystem<K, Writes::faults, Writes::variants, Front<K>::own_faults>;
   using Base::agent, Base::cu, Base::on_gpu, Base::every, Base::word_of;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::fault_bits, Base::is, Base::variant;
   using typename Base::Block, typename Base::Word;
@@ -138,11 +157,22 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     Data data;
     BOOST_DESCRIBE_CLASS(Line, (), (present, data), (), ())
   };
+  // Of an L2 that keeps writes: of the words that are dirty the data are right whether or not the block is
+  // present.
+  struct KeepingLine {
+    Bool present;
+    Data data;
+    Mask dirty;
+    Bool due;  // is to be written back for a release
+    BOOST_DESCRIBE_CLASS(KeepingLine, (), (present, data, dirty, due), (), ())
+  };
+  static constexpr bool keeps = Writes::kept_at_l2;
+  using Line2 = std::conditional_t<keeps, KeepingLine, Line>;
   struct Up {
     Enum<UpKind> kind;
     Block block;
     ThreadIx thread;  // of a marker, read or atomic
-    Mask mask;        // of a write
+    Mask mask;        // of a write; of a read or an atomic, what an L2 that keeps writes has of the block
     Data data;
     typename Front<K>::Payload payload;
     BOOST_DESCRIBE_CLASS(Up, (), (kind, block, thread, mask, data, payload), (), ())
@@ -160,7 +190,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     typename K::template Table<Read, ThreadTag> read;
     typename K::template Table<Line, CuTag, BlockTag> l1;
     typename K::template Table<typename K::template Fifo<Up, Link1Slot>, CuTag> link1;
-    typename K::template Table<Line, AgentTag, BlockTag> l2;
+    typename K::template Table<Line2, AgentTag, BlockTag> l2;
     typename K::template Table<typename K::template Fifo<Up, Link2Slot>, AgentTag> link2;
     typename Home<K>::State home;
     typename Front<K>::State front;
@@ -178,13 +208,22 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   }
   [[nodiscard]] Bool drained(const State& s) const {
     return k.forall(cus, [&](Cu c) { return s.link1(c).empty(); }) &&
-           k.forall(agents, [&](Agent a) { return s.link2(a).empty(); }) && front().drained(s);
+           k.forall(agents, [&](Agent a) { return s.link2(a).empty(); }) && nothing_kept(s) &&
+           front().drained(s);
+  }
+  [[nodiscard]] Bool nothing_kept(const State& s) const {
+    if constexpr (keeps) {
+      return every(agents, blocks, [&](Agent a, Block b) { return !any_dirty(s.l2(a, b)); });
+    } else {
+      return true;
+    }
   }
 
   void rules(Rules& r) const {
     r.keep(front()).rules(r, *this);
     store_rules(r);
     load_rules(r);
+    keeping_rules(r);
     release_rules(r);
     atomic_rules(r);
     acquire_rules(r);
@@ -194,13 +233,12 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
 
   void invariants(Invariants& v) const {
     v.invariant("a copy in L1 has its CU's newest write on the link", [=, this](const State& s) {
-      return every(cus, blocks, [&](Cu c, Block b) {
-        return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b).data);
-      });
+      return every(cus, blocks,
+                   [&](Cu c, Block b) { return !s.l1(c, b).present || newest(s.link1(c), b, s.l1(c, b)); });
     });
     v.invariant("a copy in L2 has its agent's newest write on the link", [=, this](const State& s) {
       return every(agents, blocks, [&](Agent a, Block b) {
-        return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b).data);
+        return !s.l2(a, b).present || newest(s.link2(a), b, s.l2(a, b));
       });
     });
     home().invariants(v);
@@ -224,7 +262,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     k.push(s.link1(cu(t)), message(UpKind::read, s.port(t).request.block, t));
     s.read(t).stage = ReadStage::to_l2;
   }
-  static void install(Line& line, const Data& data) {
+  template <class Copy>
+  static void install(Copy& line, const Data& data) {
     line.present = true;
     line.data = data;
   }
@@ -249,11 +288,11 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     if constexpr (Front<K>::performs_atomics) front().performed(s, t);
     // What is not kept in L1 need not be dropped there.
     const Bool drops =
-        acquires(s.port(t).request.order) && (passes_l1_by() ? Bool(to_system(s, t)) : leaves_cu(s, t));
+        acquires(s.port(t).request.order) && (passes_l1_by() ? leaves_agent(s, t) : leaves_cu(s, t));
     k.when(
         drops,
         [&] {
-          s.stage(t) = K::select(to_system(s, t), Enum<Stage>(Stage::invalidating2),
+          s.stage(t) = K::select(leaves_agent(s, t), Enum<Stage>(Stage::invalidating2),
                                  Enum<Stage>(Stage::invalidating1));
         },
         [&] {
@@ -267,7 +306,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
   [[nodiscard]] Bool admitted(const State& s, ThreadIx t) const { return front().admits(s, t); }
   // Of a front, variants are its own.
   [[nodiscard]] bool is_ours(NameIn<variants> name) const {
-    if constexpr (std::is_same_v<Front<K>, Direct<K>>) {
+    if constexpr (std::is_same_v<Front<K>, Direct<K>> && std::is_same_v<Writes, WritesPass>) {
       return is(name);
     } else {
       return false;
@@ -279,9 +318,23 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     return passes_l1_by() ? Bool(s.port(t).request.order != Order::plain) : Bool(atomic_beyond_group(s, t));
   }
 
-  // The last write of each word on the link, if any, is what the data says.
-  template <class Link>
-  [[nodiscard]] Bool newest(const Link& link, Block b, const Data& data) const {
+  [[nodiscard]] bool is_non_coherent() const {
+    if constexpr (std::is_same_v<Front<K>, Direct<K>>) {
+      return is(Writes::non_coherent);
+    } else {
+      return false;
+    }
+  }
+  // Of an atomic or a fence: it is not for L2 either.
+  [[nodiscard]] Bool leaves_agent(const State& s, ThreadIx t) const {
+    if (is_non_coherent()) return to_system(s, t) && asks(s, t, Operation::fence);
+    return to_system(s, t);
+  }
+
+  // The last write of each word on the link, if any, is what the copy says.
+  template <class Link, class Copy>
+  [[nodiscard]] Bool newest(const Link& link, Block b, const Copy& copy) const {
+    const Data& data = copy.data;
     return k.forall(words, [&](Word w) {
       Bool written(false);
       Value last(0);
@@ -291,7 +344,12 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         written = (written && (!hit || front().overwrites(m))) || (hit && front().overwrites(m));
         last = K::select(hit, Value(m.data(w)), last);
       });
-      return !written || last == data(w);
+      const Bool right = !written || last == data(w);
+      if constexpr (std::is_same_v<Copy, KeepingLine>) {
+        return copy.dirty(w) || right;  // that write is still to come
+      } else {
+        return right;
+      }
     });
   }
 
@@ -327,15 +385,125 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     return s.read(t).stage == ReadStage::to_directory || s.read(t).stage == ReadStage::from_directory;
   }
 
+  // A write lands in L2, or passes it.
+  [[nodiscard]] Bool room_for_write(const State& s, Agent a) const {
+    return Bool(keeps) || !k.full(s.link2(a));
+  }
   void write_at_l2(State& s, Agent a, const Up& m) const {
-    if (!fault("l2-copy-not-updated")) overlay(s.l2(a, m.block), m);
     stale_in_l2(s, a, m.block);
-    if constexpr (Front<K>::performs_atomics) {
-      Up passed = m;
-      front().reaches_l2(s, a, passed);
-      k.push(s.link2(a), passed);
+    if constexpr (keeps) {
+      Line2& line = s.l2(a, m.block);
+      k.for_each(words, [&](Word w) {
+        k.when(m.mask(w), [&] {
+          line.data(w) = m.data(w);
+          line.dirty(w) = true;
+        });
+      });
     } else {
-      k.push(s.link2(a), m);
+      if (!fault("l2-copy-not-updated")) overlay(s.l2(a, m.block), m);
+      Up passed = m;
+      if constexpr (Front<K>::performs_atomics) front().reaches_l2(s, a, passed);
+      k.push(s.link2(a), passed);
+    }
+  }
+
+  // ---- an L2 that keeps writes ---------------------------------------------------------------------------
+
+  template <class Copy>
+  [[nodiscard]] Bool any_dirty(const Copy& line) const {
+    if constexpr (keeps) {
+      return k.exists(words, [&](Word w) { return line.dirty(w); });
+    } else {
+      return false;
+    }
+  }
+  // What goes on from L2 takes along what L2 has of its block that memory has not.
+  void take_along(const State& s, Agent a, Up& m) const {
+    if constexpr (keeps) {
+      const Line2& line = s.l2(a, m.block);
+      k.for_each(words, [&](Word w) {
+        k.when(line.dirty(w), [&] {
+          m.mask(w) = true;
+          m.data(w) = line.data(w);
+        });
+      });
+    }
+  }
+  [[nodiscard]] Up read_beyond_l2(const State& s, Agent a, Block b, ThreadIx t) const {
+    Up m = message(UpKind::read, b, t);
+    if constexpr (keeps) {
+      if (!fault("read-lacks-dirty-words")) take_along(s, a, m);
+    }
+    return m;
+  }
+  void keeping_rules(Rules& r) const {
+    if constexpr (keeps) {
+      r.rule(
+          {.name = "L2 writes a block back at the end", .unit = "L2", .source = Writes::source},
+          over(agents, blocks),
+          [=, this](const State& s, Agent a, Block b) {
+            return any_dirty(s.l2(a, b)) && !k.full(s.link2(a)) &&
+                   k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
+          },
+          [=, this](State& s, Agent a, Block b) { write_back(s, a, b); });
+      r.rule(
+          {.name = "release writes a block back", .unit = "L2", .source = Writes::source},
+          over(agents, blocks),
+          [=, this](const State& s, Agent a, Block b) { return s.l2(a, b).due && !k.full(s.link2(a)); },
+          [=, this](State& s, Agent a, Block b) { write_back(s, a, b); });
+      r.rule(
+          {.name = "release finds what L2 has kept", .unit = "L2", .source = Writes::source}, over(cus),
+          [=, this](const State& s, Cu c) {
+            const Up& m = s.link1(c).head();
+            return !s.link1(c).empty() && m.kind == UpKind::marker && !ends_at_l2(s, m.thread) &&
+                   s.stage(m.thread) == Stage::releasing;
+          },
+          [=, this](State& s, Cu c) {
+            const Agent a = machine.agent_of(c);
+            s.stage(s.link1(c).head().thread) = Stage::writing_back;
+            if (fault("release-leaves-dirty-words")) return;
+            for_each_present(k, slice(s.l2, a, blocks),
+                             [&](Block b) { k.when(any_dirty(s.l2(a, b)), [&] { s.l2(a, b).due = true; }); });
+          });
+    }
+  }
+  void write_back(State& s, Agent a, Block b) const {
+    Line2& line = s.l2(a, b);
+    Up m;
+    m.kind = UpKind::write;
+    m.block = b;
+    take_along(s, a, m);
+    if (fault("whole-block-written-back")) {
+      k.when(line.present, [&] {
+        k.for_each(words, [&](Word w) {
+          m.mask(w) = true;
+          m.data(w) = line.data(w);
+        });
+      });
+    }
+    k.push(s.link2(a), m);
+    line.due = false;
+    k.for_each(words, [&](Word w) { line.dirty(w) = false; });
+    k.when(!line.present, [&] { line = Line2{}; });
+  }
+  // What an acquire leaves of a block.
+  void drop_copy(Line2& line) const {
+    if constexpr (keeps) {
+      if (!fault("acquire-drops-dirty-words")) {
+        k.for_each(words, [&](Word w) { k.when(!line.dirty(w), [&] { line.data(w) = 0; }); });
+        line.present = false;
+        return;
+      }
+    }
+    line = Line2{};
+  }
+  // Of a marker that goes on: all that L2 had when it came is on the link.
+  [[nodiscard]] Bool written_back(const State& s, Agent a, ThreadIx t) const {
+    if constexpr (keeps) {
+      return s.stage(t) == Stage::writing_back &&
+             !exists_present(k, slice(s.l2, a, blocks), [&](Block b) { return s.l2(a, b).due; });
+    } else {
+      return true;
     }
   }
 
@@ -352,10 +520,10 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           complete<K>(s.port(t));
         });
     r.triggered(
-        {.name = "write passes L2", .unit = "L2", .source = "4.2.3"}, over(cus),
-        [](auto& s, Cu c) -> auto& { return s.link1(c); },
+        {.name = keeps ? "L2 keeps a write" : "write passes L2", .unit = "L2", .source = Writes::source},
+        over(cus), [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::write && !k.full(s.link2(machine.agent_of(c)));
+          return m.kind == UpKind::write && room_for_write(s, machine.agent_of(c));
         },
         [=, this](State& s, Cu c, const Up& m) { write_at_l2(s, machine.agent_of(c), m); });
     r.triggered(
@@ -452,7 +620,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
           return m.kind == UpKind::read && !s.l2(a, m.block).present && !k.full(s.link2(a));
         },
         [=, this](State& s, Cu c, const Up& m) {
-          k.push(s.link2(machine.agent_of(c)), m);
+          const Agent a = machine.agent_of(c);
+          k.push(s.link2(a), read_beyond_l2(s, a, m.block, m.thread));
           s.read(m.thread).stage = ReadStage::to_directory;
         });
     r.triggered(
@@ -462,6 +631,10 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [=, this](State& s, Agent, const Up& m) {
           s.read(m.thread).stage = ReadStage::from_directory;
           s.read(m.thread).data = home().read(s.home, m.block);
+          if constexpr (keeps) {
+            k.for_each(words,
+                       [&](Word w) { k.when(m.mask(w), [&] { s.read(m.thread).data(w) = m.data(w); }); });
+          }
         });
     // An agent-scope RMW fetches its block into L2 and no further.
     r.rule(
@@ -506,8 +679,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         {.name = "L2 passes a marker on", .unit = "L2", .source = "4.2.3"}, over(cus),
         [](auto& s, Cu c) -> auto& { return s.link1(c); },
         [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) &&
-                 !k.full(s.link2(machine.agent_of(c)));
+          const Agent a = machine.agent_of(c);
+          return m.kind == UpKind::marker && !ends_at_l2(s, m.thread) && written_back(s, a, m.thread) &&
+                 !k.full(s.link2(a));
         },
         [=, this](State& s, Cu c, const Up& m) { k.push(s.link2(machine.agent_of(c)), m); });
     r.triggered(
@@ -523,7 +697,7 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [=, this](State& s, ThreadIx t) { performed(s, t); });
   }
   [[nodiscard]] Bool ends_at_l2(const State& s, ThreadIx t) const {
-    return !to_system(s, t) || Bool(fault("early-acknowledgement"));
+    return !leaves_agent(s, t) || Bool(fault("early-acknowledgement"));
   }
 
   void local_rmw_rules(Rules& r) const {
@@ -555,8 +729,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.triggered(
         {.name = "L2 performs an atomic store", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::store) &&
-                 !k.full(s.link2(machine.agent_of(c)));
+          return m.kind == UpKind::atomic && !leaves_agent(s, m.thread) &&
+                 asks(s, m.thread, Operation::store) && room_for_write(s, machine.agent_of(c));
         },
         [=, this](State& s, Cu c, const Up& m) {
           const auto& q = s.port(m.thread).request;
@@ -568,20 +742,22 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [=, this](const State& s, Cu c) {
           const Agent a = machine.agent_of(c);
           const Up& m = s.link1(c).head();
-          return !s.link1(c).empty() && m.kind == UpKind::atomic && !to_system(s, m.thread) &&
+          return !s.link1(c).empty() && m.kind == UpKind::atomic && !leaves_agent(s, m.thread) &&
                  !asks(s, m.thread, Operation::store) && !s.l2(a, m.block).present &&
                  s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
         },
         [=, this](State& s, Cu c) {
           const ThreadIx t = s.link1(c).head().thread;
-          k.push(s.link2(machine.agent_of(c)), message(UpKind::read, s.port(t).request.block, t));
+          const Agent a = machine.agent_of(c);
+          k.push(s.link2(a), read_beyond_l2(s, a, s.port(t).request.block, t));
           s.read(t).stage = ReadStage::to_directory;
         });
     r.triggered(
         {.name = "L2 performs an atomic load", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::load) &&
-                 s.l2(machine.agent_of(c), m.block).present && s.read(m.thread).stage == ReadStage::none;
+          return m.kind == UpKind::atomic && !leaves_agent(s, m.thread) &&
+                 asks(s, m.thread, Operation::load) && s.l2(machine.agent_of(c), m.block).present &&
+                 s.read(m.thread).stage == ReadStage::none;
         },
         [=, this](State& s, Cu c, const Up& m) {
           auto& port = s.port(m.thread);
@@ -592,8 +768,9 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         {.name = "L2 performs an RMW", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          return m.kind == UpKind::atomic && !to_system(s, m.thread) && asks(s, m.thread, Operation::rmw) &&
-                 s.l2(a, m.block).present && s.read(m.thread).stage == ReadStage::none && !k.full(s.link2(a));
+          return m.kind == UpKind::atomic && !leaves_agent(s, m.thread) &&
+                 asks(s, m.thread, Operation::rmw) && s.l2(a, m.block).present &&
+                 s.read(m.thread).stage == ReadStage::none && room_for_write(s, a);
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
@@ -630,13 +807,18 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.triggered(
         {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
-          return m.kind == UpKind::atomic && to_system(s, m.thread) && !k.full(s.link2(machine.agent_of(c)));
+          return m.kind == UpKind::atomic && leaves_agent(s, m.thread) &&
+                 !k.full(s.link2(machine.agent_of(c)));
         },
         [=, this](State& s, Cu c, const Up& m) {
           const Agent a = machine.agent_of(c);
-          s.l2(a, m.block) = Line{};
+          Up passed = m;
+          if constexpr (keeps) {
+            if (!fault("atomic-leaves-dirty-words")) take_along(s, a, passed);
+          }
+          s.l2(a, m.block) = Line2{};
           stale_in_l2(s, a, m.block);
-          k.push(s.link2(a), m);
+          k.push(s.link2(a), passed);
         });
     r.triggered(
         {.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
@@ -645,6 +827,10 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [=, this](State& s, Agent, const Up& m) {
           auto& port = s.port(m.thread);
           const auto& q = port.request;
+          if constexpr (keeps) {
+            k.when(k.exists(words, [&](Word w) { return m.mask(w); }),
+                   [&] { home().write(s.home, m.block, m.mask, m.data, !fault("cpu-not-invalidated")); });
+          }
           const Value old = word_of(home().read(s.home, m.block), q.word);
           const Value result = K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
           k.when(q.operation != Operation::load, [&] {
@@ -664,7 +850,8 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
         [](const State& s, ThreadIx t) { return s.stage(t) == Stage::invalidating2; },
         [=, this](State& s, ThreadIx t) {
           if (!fault("acquire-keeps-l2")) {
-            for_each_present(k, slice(s.l2, agent(t), blocks), [&](Block b) { s.l2(agent(t), b) = Line{}; });
+            for_each_present(k, slice(s.l2, agent(t), blocks),
+                             [&](Block b) { drop_copy(s.l2(agent(t), b)); });
             stale_after(
                 s, [&](ThreadIx u) { return agent(u) == agent(t) && beyond_l2(s, u); },
                 [](Read& read) { read.stale2 = true; });
@@ -715,13 +902,24 @@ struct Protocol : MemorySystem<K, faults, variants, Front<K>::own_faults> {
     r.rule(
         {.name = "L2 replaces a block", .unit = "L2", .source = "4.2.1", .fairness = Fairness::optional},
         over(agents, blocks),
-        [=, this](const State& s, Agent a, Block b) { return s.l2(a, b).present && !held_at_l2(s, a, b); },
-        [](State& s, Agent a, Block b) { s.l2(a, b) = Line{}; });
+        [=, this](const State& s, Agent a, Block b) {
+          const Line2& line = s.l2(a, b);
+          if constexpr (keeps) {
+            const Bool is_dirty = any_dirty(line);
+            return (line.present && !is_dirty) || (is_dirty && !k.full(s.link2(a)));
+          } else {
+            return line.present && !held_at_l2(s, a, b);
+          }
+        },
+        [=, this](State& s, Agent a, Block b) {
+          if constexpr (keeps) k.when(any_dirty(s.l2(a, b)), [&] { write_back(s, a, b); });
+          s.l2(a, b) = Line2{};
+        });
   }
   [[nodiscard]] Bool held_at_l2(const State& s, Agent a, Block b) const {
     if (!is_ours("atomics-hold")) return false;
     return k.exists(threads, [&](ThreadIx t) {
-      return !machine.is_host(t) && agent(t) == a && s.stage(t) == Stage::performing && !to_system(s, t) &&
+      return !machine.is_host(t) && agent(t) == a && s.stage(t) == Stage::performing && !leaves_agent(s, t) &&
              s.port(t).request.block == b;
     });
   }
