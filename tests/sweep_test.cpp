@@ -187,7 +187,7 @@ TEST_CASE("Machines: a system that the file does not describe is as the first sh
   CHECK(apu.systems.at("write-through").borrowed.empty());
   CHECK(apu.systems.at("halcone").borrowed == "halcone.toml");
   CHECK(apu.systems.at("lab").borrowed == "titan-v.toml");
-  CHECK(with({}, "halcone").systems.at("write-through").borrowed == "apu.toml");
+  CHECK(with({}, "halcone").systems.at("quick-release").borrowed == "apu.toml");
   // Memory is this machine's, but for the table that is memory.
   CHECK(apu.systems.at("halcone").memory.table == "memory");
   CHECK(apu.systems.at("halcone").memory.channels == apu.systems.at("write-through").memory.channels);

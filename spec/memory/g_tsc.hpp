@@ -347,7 +347,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
     const auto& q = port.request;
     Transit& transit = s.transit(t);
     Line2& line = s.l2(q.block);
-    const Bool up_to_date = same_version(s, t) || Bool(tells("hit-keeps-words"));
+    k.when(transit.hit && !(same_version(s, t) || Bool(tells("hit-keeps-words"))),
+           [&] { transit.brings = true; });
     const Number end = lease_end(s, t);
     const Bool overflow = end > Number(last_timestamp());
     const Number begin = begins(s, t);
@@ -358,10 +359,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     line.wts = K::select(overflow, Number(1), begin);
     line.rts = K::select(overflow, Number(1), end);
     if (follows_fences()) times(s).latest = later(times(s).latest, line.wts);
-    k.when(transit.hit && !up_to_date, [&] {
-      transit.data = line.data;
-      transit.brings = true;
-    });
+    k.when(transit.brings, [&] { transit.data = line.data; });
     transit.wts = line.wts;
     transit.rts = line.rts;
     transit.time = 0;
@@ -567,8 +565,7 @@ struct Info : MemoryInfo<faults, variants, TimestampTag, Lease, L2Tag> {
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
     return (field == "times(l2-times).latest" && (variant == "as-told" || fault == "fence-keeps-clock")) ||
            (field == "times(l2-times).replaced" && (variant == "as-told" || fault == "time-forgotten")) ||
-           (field == "l2(block).dirty" && fault == "dirty-block-dropped") ||
-           (field == "l1(cu, block).rts" && fault == "expired-copy-read");
+           (field == "l2(block).dirty" && fault == "dirty-block-dropped");
   }
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {

@@ -804,6 +804,7 @@ struct Protocol : MemorySystem<K, Writes::faults, Writes::variants, Front<K>::ow
       return s.link1(c);
     };
     if constexpr (!Front<K>::performs_atomics) l2_atomic_rules(r, from_cu);
+    if (is_non_coherent()) return;
     r.triggered(
         {.name = "L2 passes an atomic on", .unit = "L2", .source = "ours"}, over(cus), from_cu,
         [=, this](const State& s, Cu c, const Up& m) {
@@ -816,9 +817,9 @@ struct Protocol : MemorySystem<K, Writes::faults, Writes::variants, Front<K>::ow
           if constexpr (keeps) {
             if (!fault("atomic-leaves-dirty-words")) take_along(s, a, passed);
           }
+          k.push(s.link2(a), passed);
           s.l2(a, m.block) = Line2{};
           stale_in_l2(s, a, m.block);
-          k.push(s.link2(a), passed);
         });
     r.triggered(
         {.name = "directory performs an atomic", .unit = "directory", .source = "ours"}, over(agents),
