@@ -11,7 +11,6 @@
 // it ends, "time begins again" is a rule among rules, and what was answered before has no date any more.
 #pragma once
 
-#include <boost/describe.hpp>
 #include <string_view>
 
 #include "proofs/lemmas/logical_time.hpp"
@@ -71,18 +70,8 @@ struct History {
   using MemoryState = typename W::MemoryState;
   using Time = typename Memory::Time;
 
-  struct Access {
-    Time asked;  // its warp's clock when the thread's request left or was answered at once
-    Time time;   // of the thread's last operation; of a fence that acquires, of the last write before it
-    Bool dated;  // it has one, and time has not begun again since
-    BOOST_DESCRIBE_CLASS(Access, (), (asked, time, dated), (), ())
-  };
-  struct Ghost {
-    Time last;                   // of the writes of the watched word
-    typename K::Value selected;  // by the watched time
-    typename K::template Table<Access, ThreadTag> access;
-    BOOST_DESCRIBE_CLASS(Ghost, (), (last, selected, access), (), ())
-  };
+  using Ghost = LogicalTimeGhost<K, Time>;
+  using Access = typename Ghost::Access;
 
   const Open& open;
 
@@ -119,6 +108,7 @@ struct History {
     const Bool leaves = was.transit(t).stage == Stage::none && is.transit(t).stage != Stage::none;
     const Number of_answer = K::select(writes(was, t), Number(is.transit(t).wts),
                                        Memory::later(was.transit(t).time, is.transit(t).wts));
+    // A fence that acquires is at the last write's.
     const Number of_hit = K::select(is_fence, last, Number(was.warpts(t)));
     access.time = K::select(answered, K::select(hit, of_hit, of_answer), Number(access.time));
     access.dated = ((access.dated && !taken && !in_vain && !leaves) || answered) && !again;

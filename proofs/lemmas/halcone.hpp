@@ -12,7 +12,6 @@
 // it ends, "time begins again" is a rule among rules, and what was answered before has no date any more.
 #pragma once
 
-#include <boost/describe.hpp>
 #include <string_view>
 
 #include "proofs/lemmas/logical_time.hpp"
@@ -86,18 +85,8 @@ struct History {
   using MemoryState = typename W::MemoryState;
   using Time = typename Memory::Time;
 
-  struct Access {
-    Time asked;  // the clock of its L1 when the thread's request left or was answered there
-    Time time;   // of the thread's last operation
-    Bool dated;  // it has one, and time has not begun again since
-    BOOST_DESCRIBE_CLASS(Access, (), (asked, time, dated), (), ())
-  };
-  struct Ghost {
-    Time last;                   // of the writes of the watched word
-    typename K::Value selected;  // by the watched time
-    typename K::template Table<Access, ThreadTag> access;
-    BOOST_DESCRIBE_CLASS(Ghost, (), (last, selected, access), (), ())
-  };
+  using Ghost = LogicalTimeGhost<K, Time>;
+  using Access = typename Ghost::Access;
 
   const Open& open;
 

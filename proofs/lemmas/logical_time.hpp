@@ -2,6 +2,7 @@
 // time *selects* is the value of the last write of the word that is no later.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <limits>
 
 #include "proofs/lemmas/memory.hpp"
@@ -48,6 +49,21 @@ struct LogicalTimeWords : MemoryWords<Open> {
   [[nodiscard]] static Bool completes(const MemoryState& was, const MemoryState& is, const ThreadIx& t) {
     return was.port(t).pending && !is.port(t).pending;
   }
+};
+
+// What is kept of the past.
+template <class K, class Time>
+struct LogicalTimeGhost {
+  struct Access {
+    Time asked;  // the clock that the thread goes by when its request left or was answered at once
+    Time time;   // of its last operation
+    typename K::Bool dated;  // it has one, and time has not begun again since
+    BOOST_DESCRIBE_CLASS(Access, (), (asked, time, dated), (), ())
+  };
+  Time last;                   // of the writes of the watched word
+  typename K::Value selected;  // by the watched time
+  typename K::template Table<Access, ThreadTag> access;
+  BOOST_DESCRIBE_CLASS(LogicalTimeGhost, (), (last, selected, access), (), ())
 };
 
 }  // namespace lockstep
