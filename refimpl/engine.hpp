@@ -146,7 +146,8 @@ class Engine final : public EventEngine {
     if constexpr (requires(typename Memory::Block b, typename Memory::Agent a) {
                     m.place(state_.memory, b, a);
                   }) {
-      for (int b = 0; b < blocks_needed(); ++b) {
+      const int blocks_of_program = blocks_needed();
+      for (int b = 0; b < blocks_of_program; ++b) {
         if (const auto home = home_of(b))
           m.place(state_.memory, K::template constant<BlockTag>(b), K::template constant<AgentTag>(*home));
       }
