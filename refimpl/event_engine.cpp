@@ -141,11 +141,15 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
     watch(timed::any_key);
     return;
   }
+  // The row that makes an instance over blocks a candidate needs no watch.
+  Key candidate = timed::any_key;
+  if (!family.listed && candidate_tables_[f][rule] != nullptr) {
+    const std::uint32_t where[2] = {at.a, at.b};
+    candidate = candidate_tables_[f][rule]->table->key_of(where);
+  }
   for (std::uint32_t i = 0; i < rows; ++i) {
     const Key key = timed::reads.key(i, rests_on);
-    // Rows that make an instance over blocks a candidate need no watch.
-    if (!family.listed && binder_.table_of[key] == candidate_table_[f]) continue;
-    watch(key);
+    if (key != candidate || key == timed::any_key) watch(key);
   }
 }
 

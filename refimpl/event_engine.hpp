@@ -586,8 +586,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   std::deque<Watch> watches_;
   std::vector<Watcher> woken_;
   std::vector<std::uint32_t> passed_on_;
-  std::vector<Key> candidate_table_;  // by family
-  Key context_key_ = 0;               // of the first thread's context
+  std::vector<std::vector<const timed::TableInfo*>> candidate_tables_;  // by family and rule
+  Key context_key_ = 0;                                                 // of the first thread's context
   Key context_keys_ = 1;
   std::vector<std::pair<std::uint16_t, std::uint32_t>> dirty_;
   std::vector<timed::Event> dirty_blocks_;

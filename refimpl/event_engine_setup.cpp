@@ -292,7 +292,8 @@ void EventEngine::set_owners() {
 }
 
 void EventEngine::find_candidates() {
-  candidate_table_.assign(families_.size(), timed::any_key);
+  candidate_tables_.clear();
+  for (const Family& family : families_) candidate_tables_.emplace_back(family.rules.size(), nullptr);
   for (std::size_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
     if (family.listed) continue;
@@ -307,11 +308,7 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
   Family& family = families_[f];
   const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
   Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
-  // What an earlier rule of the family has been found to rest on needs no watch; here the watch is what is
-  // looked for.
-  const Key earlier = std::exchange(candidate_table_[f], timed::any_key);
   consider_family(f, last, std::uint64_t{1} << rule);
-  candidate_table_[f] = earlier;
   for (const timed::TableInfo& table : binder_.tables) {
     if (!table.sparse || table.tags != family.tags) continue;
     bool watched = false;
@@ -320,24 +317,18 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
       watched |= std::erase_if(others, [&](const Watcher& w) { return w.family == f && w.rule == rule; }) > 0;
     }
     if (!watched) continue;
-    if (candidate_table_[f] != timed::any_key && candidate_table_[f] != table.first_key) break;
-    candidate_table_[f] = table.first_key;
+    candidate_tables_[f][rule] = &table;
     auto& candidates = of_table_[static_cast<std::size_t>(table.table->number)].candidates;
     if (candidates.empty() || candidates.back().first != f) candidates.push_back({f, 0});
     candidates.back().second |= std::uint64_t{1} << rule;
     return;
   }
-  std::string others;
-  for (const timed::TableInfo& table : binder_.tables) {
-    if (candidate_table_[f] != timed::any_key && candidate_table_[f] == table.first_key)
-      others = fmt::format(", which is '{}' for the rules ahead of it", table.name);
-  }
   throw BadInput(
       fmt::format("the rule '{}' cannot be simulated: on absent rows its guard has to be false", name),
       fmt::format(
-          "rules over ({}) are looked at where a row of one table over these is present{}; make what the "
-          "guard asks first a field of that table's rows",
-          fmt::join(family.tags, ", "), others));
+          "a rule over ({}) is looked at where a row of one table over these is present; make what its guard "
+          "asks first a field of that table's rows",
+          fmt::join(family.tags, ", ")));
 }
 
 void EventEngine::start() {

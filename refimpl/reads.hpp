@@ -178,6 +178,8 @@ class TableBase {
   // Of a sparse table: the row's index values, and when a rule last used it.
   [[nodiscard]] virtual const std::uint32_t* coordinates(std::uint32_t) const { return nullptr; }
   [[nodiscard]] virtual Tick used(std::uint32_t) const { return 0; }
+  // Likewise: what is written when the row of these index values is.
+  [[nodiscard]] virtual Key key_of(const std::uint32_t*) const { return any_key; }
   // How many of so many fields, from `first` on in the order of its outline, the last firing that wrote the
   // row has set to nothing.
   [[nodiscard]] virtual unsigned taken_away(std::uint32_t, std::size_t, std::size_t) const { return 0; }

@@ -92,6 +92,10 @@ std::string Study::Bar::name() const {
   return sizes.empty() ? workload : fmt::format("{} {}", workload, fmt::join(sizes, " "));
 }
 
+bool Study::Panel::is_of(const std::string& system) const {
+  return systems.empty() || std::find(systems.begin(), systems.end(), system) != systems.end();
+}
+
 double Study::Panel::paper_of(const std::string& system) const {
   const auto found = paper.find(system);
   return found == paper.end() ? none : found->second;
@@ -111,7 +115,13 @@ Study parse_study(std::string_view text, const std::string& file) {
   root.ask("missing");
   if (root.has("missing")) study.missing = texts(root, "missing");
   each_of(root, where, "panels", [&](FileSection& one) {
-    Study::Panel panel{one.text("title"), one.text("figure"), {}};
+    Study::Panel panel{one.text("title"), one.text("figure"), {}, {}};
+    one.ask("systems");
+    if (one.has("systems")) panel.systems = texts(one, "systems");
+    for (const std::string& system : panel.systems) {
+      if (std::find(study.systems.begin(), study.systems.end(), system) == study.systems.end())
+        one.fail_at("systems", fmt::format("'{}' is none of the systems", system));
+    }
     one.entries("paper", [&](const std::string& system, const toml::node& node) {
       if (std::find(study.systems.begin(), study.systems.end(), system) == study.systems.end())
         one.fail(node, fmt::format("'{}' is none of the systems", system), suggestion(system, study.systems));
@@ -142,7 +152,8 @@ PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::
     std::vector<double> bar(study.systems.size(), none);
     std::vector<Conclusion> conclusions(study.systems.size());
     for (std::size_t s = 0; s < bar.size(); ++s) {
-      if (!sweep.base.right() || sweep.base.results[0].figures.count(panel.figure) == 0) continue;
+      if (!panel.is_of(study.systems[s]) || !sweep.base.right()) continue;
+      if (sweep.base.results[0].figures.count(panel.figure) == 0) continue;
       const double ratio = sweep.ratio(sweep.base, s);
       if (!std::isfinite(ratio)) continue;
       bar[s] = ratio;

@@ -18,6 +18,8 @@ struct Study {
     std::string title;
     std::string figure;                   // of `lockstep sim`
     std::map<std::string, double> paper;  // by system: the paper's mean, relative to the first
+    std::vector<std::string> systems;     // that have the figure; none: all
+    [[nodiscard]] bool is_of(const std::string& system) const;
     // Not a number where its text has none.
     [[nodiscard]] double paper_of(const std::string& system) const;
   };

@@ -1136,6 +1136,11 @@ class Timed {
     [[nodiscard]] const std::uint32_t* coordinates(std::uint32_t slot) const override {
       return entries_[slot].at.data();
     }
+    [[nodiscard]] Key key_of(const std::uint32_t* at) const override {
+      std::uint64_t flat = 0;
+      for (std::size_t i = 0; i < width; ++i) flat = flat * extents_[i] + at[i];
+      return row_key(flat);
+    }
     [[nodiscard]] Tick used(std::uint32_t slot) const override { return entries_[slot].used; }
     [[nodiscard]] unsigned taken_away(std::uint32_t slot, std::size_t first,
                                       std::size_t count) const override {
