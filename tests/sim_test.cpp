@@ -351,10 +351,10 @@ TEST_CASE("every state that random timed runs visit is one that the explorer rea
   CHECK(visits_only_reachable_states<write_through::Info>(reads_back, 20'000, with_banks(tiny())) > 200);
   CHECK(visits_only_reachable_states<quick_release::Info>(message, 50'000, with_banks(tiny())) > 200);
   const Workload slots = program_with_slots();
-  CHECK(visits_only_reachable_states<write_through::Info>(slots, 100'000) > 500);
-  CHECK(visits_only_reachable_states<quick_release::Info>(slots, 100'000) > 500);
-  CHECK(visits_only_reachable_states<rfo::Info>(message, 100'000) > 500);
-  CHECK(visits_only_reachable_states<rfo::Info>(slots, 100'000) > 500);
+  CHECK(visits_only_reachable_states<write_through::Info>(slots, 50'000) > 500);
+  CHECK(visits_only_reachable_states<quick_release::Info>(slots, 50'000) > 500);
+  CHECK(visits_only_reachable_states<rfo::Info>(message, 50'000) > 500);
+  CHECK(visits_only_reachable_states<rfo::Info>(slots, 50'000) > 500);
 }
 
 TEST_CASE("parking overlooks no enabled rule") {
