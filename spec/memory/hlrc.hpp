@@ -20,10 +20,10 @@
 //  - words written back to a block that somebody owns go on to the owner, who takes them in
 //    (`write-back-past-owner` leaves them at L2). Such a message passes L2 in one step;
 //  - fences wider than a work-group, and so kernels' edges, have no variable: a release fence writes back all
-//    that is dirty, an acquire fence drops all that is clean;
+//    that is dirty, an acquire fence drops all that is clean, less what is owned;
 //  - an L1 has one request for a block under way, and siblings wait for it; a store waits while its block is
-//    being yielded; an atomic that obtains ownership
-//    is performed as that arrives, so that the block does not leave in between;
+//    being yielded; an atomic that obtains ownership is performed as that arrives, so that the block does not
+//    leave in between;
 //  - the CPUs have no caches here: their requests go to L2, which recalls what they ask for.
 // Variant as-told has none of the first three.
 //
@@ -127,8 +127,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
     typename K::template Table<Transit, ThreadTag> transit;
     typename K::template Table<Line, CuTag, BlockTag> l1;
     typename K::template Table<Miss, CuTag, BlockTag> miss;
-    typename K::template Table<Bool, CuTag, BlockTag>
-        due;  // to be written back for somebody who synchronizes
+    // To be written back for somebody who synchronizes.
+    typename K::template Table<Bool, CuTag, BlockTag> due;
     typename K::template Table<WriteBack, CuTag, BlockTag> out;
     typename K::template Table<Line2, BlockTag> l2;
     typename K::template Table<Data, BlockTag> memory;
@@ -252,8 +252,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
   }
 
-  // ---- accesses that do not synchronize: as in any cache that writes back
-  // ----------------------------------
+  // ---- accesses that do not synchronize: as in any cache that writes back ---------------------------------
 
   void access_rules(Rules& r) const {
     r.rule(
@@ -489,8 +488,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         });
   }
 
-  // ---- answers
-  // ---------------------------------------------------------------------------------------------
+  // ---- answers --------------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool answered(const State& s, ThreadIx t) const {
     return on_gpu(s, t) && s.transit(t).stage == Stage::from_l2;
@@ -542,8 +540,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         });
   }
 
-  // ---- yielding: "performing coherence actions only when a synchronization variable changes locations"
-  // -----
+  // ---- yielding: "coherence actions only when a synchronization variable changes locations" ---------------
 
   // All that is dirty and not owned is to be written back.
   void flush(State& s, Cu c) const {
