@@ -656,7 +656,7 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
   static constexpr std::string_view name = "fear";
   static constexpr std::string_view what =
       "atomics performed in L1 under mutexes of a ring (Franey and Lipasti: FEAR, AtomNaive, AtomDir)";
-  static constexpr int place = 17;  // among the systems, where people read of them
+  static constexpr int place = 18;  // among the systems, where people read of them
   // Fields that no rule reads: where the wire is seen by all, where nothing is fetched ahead, and where
   // copies are used whatever they are of.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {

@@ -38,12 +38,11 @@
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
+#include "spec/memory/write_back_l1.hpp"
 
 namespace lockstep::hlrc {
 
-// Where a thread's request, or the answer to it, is; a release fence waits for its L1.
-enum class Stage : std::uint8_t { none, to_l2, from_l2, flushing };
-BOOST_DESCRIBE_ENUM(Stage, none, to_l2, from_l2, flushing)
+using write_back_l1::Stage;
 
 // What an L1 sends to L2 of a block: words, or the block that it owned, which waits until words are there.
 enum class Sends : std::uint8_t { nothing, words, yield_later, yield };
@@ -77,13 +76,15 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol : MemorySystem<K, faults, variants> {
-  using Base = MemorySystem<K, faults, variants>;
+struct Protocol : write_back_l1::Caches<K, faults, variants, Protocol<K>> {
+  using Base = write_back_l1::Caches<K, faults, variants, Protocol<K>>;
+  using Base::any, Base::block, Base::in_flight;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
-  using Base::cu, Base::on_cpu, Base::on_gpu, Base::every, Base::put, Base::word_of;
+  using Base::cu, Base::on_gpu, Base::every, Base::word_of;
   using typename Base::Block, typename Base::Word, typename Base::FaultName;
   using typename Base::Bool, typename Base::Value, typename Base::Data, typename Base::Mask;
-  using typename Base::ThreadIx, typename Base::Cu;
+  using typename Base::Miss, typename Base::ThreadIx, typename Base::Transit, typename Base::Cu;
+  static constexpr std::string_view source = "Primer 10.1.4";
 
   // Of the words that are dirty the data are right whether or not the block is present.
   struct Line {
@@ -111,17 +112,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     Data data;
     BOOST_DESCRIBE_CLASS(Line2, (), (present, fetching, dirty, owned, recalling, owner, data), (), ())
   };
-  struct Transit {
-    typename K::template Enum<Stage> stage;
-    Data data;
-    BOOST_DESCRIBE_CLASS(Transit, (), (stage, data), (), ())
-  };
-  // An L1's request for a block is under way.
-  struct Miss {
-    Bool busy;
-    Bool stale;  // what comes is not to be kept
-    BOOST_DESCRIBE_CLASS(Miss, (), (busy, stale), (), ())
-  };
   struct State {
     typename K::template Table<Port<K>, ThreadTag> port;
     typename K::template Table<Transit, ThreadTag> transit;
@@ -148,14 +138,16 @@ struct Protocol : MemorySystem<K, faults, variants> {
   }
 
   void rules(Rules& r) const {
-    access_rules(r);
+    // In LRCC "CTA-scoped" accesses "behave like normal loads and stores".
+    Base::access_rules(r, is("lrcc"));
     synchronization_rules(r);
+    Base::fetch_rules(r, [](const State&, ThreadIx) { return Bool(true); });
     l2_rules(r);
     answer_rules(r);
     yielding_rules(r);
-    fence_rules(r);
+    Base::fence_rules(r);
     replacement_rules(r);
-    cpu_rules(r);
+    Base::cpu_rules(r);
   }
 
   void invariants(Invariants& v) const {
@@ -196,18 +188,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // A silence that the default fills, or that a fault leaves open.
   [[nodiscard]] bool tells(FaultName name) const { return is("as-told") || fault(name); }
 
-  [[nodiscard]] static Block block(const State& s, ThreadIx t) { return s.port(t).request.block; }
-  [[nodiscard]] static Bool in_flight(const State& s, ThreadIx t) {
-    return s.transit(t).stage == Stage::to_l2 || s.transit(t).stage == Stage::from_l2;
-  }
   [[nodiscard]] static Bool is_free(const State& s, Cu c, Block b) {
     return s.out(c, b).sends == Sends::nothing;
   }
   [[nodiscard]] static Bool yields(const State& s, Cu c, Block b) {
     return s.out(c, b).sends == Sends::yield_later || s.out(c, b).sends == Sends::yield;
-  }
-  [[nodiscard]] Bool any(const Mask& mask) const {
-    return k.exists(words, [&](Word w) { return mask(w); });
   }
   // An access that synchronizes beyond its L1, and whether it obtains ownership for that.
   [[nodiscard]] Bool synchronizes(const State& s, ThreadIx t) const {
@@ -222,90 +207,56 @@ struct Protocol : MemorySystem<K, faults, variants> {
     });
   }
 
- private:
-  [[nodiscard]] const Line& copy(const State& s, ThreadIx t) const { return s.l1(cu(t), block(s, t)); }
-  // L1 has the word.
-  [[nodiscard]] Bool hits(const State& s, ThreadIx t) const {
-    const Line& line = copy(s, t);
-    return line.present ||
-           k.exists(words, [&](Word w) { return s.port(t).request.word == w && line.dirty(w); });
-  }
-  [[nodiscard]] Bool asks_now(const State& s, ThreadIx t, Operation operation) const {
-    return on_gpu(s, t) && asks(s, t, operation) && s.transit(t).stage == Stage::none;
-  }
+  // ---- what caches that write back ask ------------------------------------------------------------------
+
+  [[nodiscard]] static Bool has_word(const Line& line, Word w) { return line.present || line.dirty(w); }
   // Nothing of the block is on its way to this L1 or from it.
   [[nodiscard]] Bool may_ask(const State& s, ThreadIx t) const {
     return is_free(s, cu(t), block(s, t)) && !s.miss(cu(t), block(s, t)).busy;
   }
-  void ask(State& s, ThreadIx t) const {
-    s.transit(t).stage = Stage::to_l2;
-    s.miss(cu(t), block(s, t)).busy = true;
-  }
+  [[nodiscard]] static Bool takes_stores(const State& s, Cu c, Block b) { return !yields(s, c, b); }
   void write_word(Line& line, Word word, const Value& value) const {
     k.at(words, word, [&](Word w) {
       line.data(w) = value;
       line.dirty(w) = true;
     });
   }
-  [[nodiscard]] Value written(const State& s, ThreadIx t, const Value& old) const {
-    const auto& q = s.port(t).request;
-    return K::select(q.operation == Operation::rmw, rmw_result(k, q, old), Value(q.a));
+  [[nodiscard]] static Bool holds_words(const WriteBack& out) { return out.sends == Sends::words; }
+  [[nodiscard]] static Bool undisturbed(const State& s, Block b) { return !s.l2(b).owned; }
+  static void answers(State&, Block) {}
+  // All that is dirty and not owned is to be written back.
+  void flush(State& s, Cu c) const {
+    for_each_present(k, slice(s.l1, c, blocks), [&](Block b) {
+      k.when(!s.l1(c, b).owned && any(s.l1(c, b).dirty), [&] { s.due(c, b) = true; });
+    });
+  }
+  [[nodiscard]] Bool flushed(const State& s, Cu c) const {
+    if (fault("yield-overtakes-writes")) return Base::all_sent(s, c);
+    return Base::all_sent(s, c) && Base::all_taken_in(s, c);
+  }
+  // "all valid non-owned L1 blocks [...] are self-invalidated".
+  void drop_clean(State& s, Cu c) const {
+    for_each_present(k, slice(s.l1, c, blocks), [&](Block b) {
+      Line& line = s.l1(c, b);
+      line.moved = false;
+      k.when(!line.owned || Bool(fault("acquire-drops-owned")), [&] {
+        line.present = false;
+        k.for_each(words, [&](Word w) {
+          k.when(!line.dirty(w) || Bool(fault("acquire-drops-dirty-words")), [&] { line.data(w) = 0; });
+          if (fault("acquire-drops-dirty-words")) line.dirty(w) = false;
+        });
+        if (fault("acquire-drops-dirty-words")) s.due(c, b) = false;
+      });
+    });
+    if (!fault("fill-survives-acquire")) Base::misses_are_stale(s, c);
   }
 
-  // ---- accesses that do not synchronize: as in any cache that writes back ---------------------------------
-
-  void access_rules(Rules& r) const {
-    r.rule(
-        {.name = "load hits L1", .unit = "L1", .source = "Primer 10.1.4"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::load) && !synchronizes(s, t) && hits(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          complete<K>(s.port(t), word_of(copy(s, t).data, s.port(t).request.word));
-        });
-    r.rule(
-        {.name = "load misses L1", .unit = "L1", .source = "Primer 10.1.4"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::load) && !synchronizes(s, t) && !hits(s, t) && may_ask(s, t);
-        },
-        [=, this](State& s, ThreadIx t) { ask(s, t); });
-    r.rule(
-        {.name = "L1 keeps a store", .unit = "L1", .source = "Primer 10.1.4"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::store) && !synchronizes(s, t) && !yields(s, cu(t), block(s, t));
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          write_word(s.l1(cu(t), q.block), q.word, q.a);
-          complete<K>(s.port(t));
-        });
-    if (!is("lrcc")) return;
-    // "CTA-scoped" accesses "behave like normal loads and stores".
-    r.rule(
-        {.name = "RMW misses L1", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::rmw) && !synchronizes(s, t) && !hits(s, t) && may_ask(s, t);
-        },
-        [=, this](State& s, ThreadIx t) { ask(s, t); });
-    r.rule(
-        {.name = "L1 performs an RMW", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::rmw) && !synchronizes(s, t) && hits(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          const Value old = word_of(copy(s, t).data, q.word);
-          write_word(s.l1(cu(t), q.block), q.word, written(s, t, old));
-          complete<K>(s.port(t), old);
-        });
-  }
+ private:
+  using Base::ask, Base::at_l2, Base::complete_with, Base::copy, Base::served, Base::synchronizes_now,
+      Base::written;
 
   // ---- synchronization: "a DeNovo-like mechanism to track ownership of synchronization variables" ---------
 
-  [[nodiscard]] Bool synchronizes_now(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && !asks(s, t, Operation::fence) && s.transit(t).stage == Stage::none &&
-           synchronizes(s, t);
-  }
   void synchronization_rules(Rules& r) const {
     r.rule(
         {.name = "atomic asks for ownership", .unit = "L1", .source = "MICRO 2016; thesis 3.3.2"},
@@ -348,34 +299,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
     const Value old = word_of(line.data, q.word);
     const Value result = written(s, t, old);
     k.when(writes(s, t), [&] { write_word(line, q.word, result); });
-    k.when(
-        asks(s, t, Operation::store), [&] { complete<K>(s.port(t)); }, [&] { complete<K>(s.port(t), old); });
-  }
-  // "all valid non-owned L1 blocks [...] are self-invalidated".
-  void drop_clean(State& s, Cu c) const {
-    for_each_present(k, slice(s.l1, c, blocks), [&](Block b) {
-      Line& line = s.l1(c, b);
-      line.moved = false;
-      k.when(!line.owned || Bool(fault("acquire-drops-owned")), [&] {
-        line.present = false;
-        k.for_each(words, [&](Word w) {
-          k.when(!line.dirty(w) || Bool(fault("acquire-drops-dirty-words")), [&] { line.data(w) = 0; });
-          if (fault("acquire-drops-dirty-words")) line.dirty(w) = false;
-        });
-        if (fault("acquire-drops-dirty-words")) s.due(c, b) = false;
-      });
-    });
-    if (fault("fill-survives-acquire")) return;
-    for_each_present(k, slice(s.miss, c, blocks),
-                     [&](Block b) { k.when(s.miss(c, b).busy, [&] { s.miss(c, b).stale = true; }); });
+    complete_with(s, t, old);
   }
 
   // ---- L2 -------------------------------------------------------------------------------------------------
 
-  [[nodiscard]] static Bool at_l2(const State& s, ThreadIx t) { return s.transit(t).stage == Stage::to_l2; }
-  [[nodiscard]] Bool served(const State& s, ThreadIx t) const {
-    return at_l2(s, t) && s.l2(block(s, t)).present;
-  }
   [[nodiscard]] Bool wanted(const State& s, Block b) const {
     return exists_asking(k, s.port, b, [&](ThreadIx t) { return at_l2(s, t); }) ||
            k.exists(cus, [&](Cu c) { return !is_free(s, c, b); });
@@ -394,24 +322,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
   }
 
   void l2_rules(Rules& r) const {
-    const auto lacks = [](const State& s, Block b) { return !s.l2(b).present && !s.l2(b).fetching; };
-    r.rule(
-        {.name = "L2 fetches a block", .unit = "L2", .source = "Primer 10.1.4"}, over(threads),
-        [=](const State& s, ThreadIx t) { return at_l2(s, t) && lacks(s, block(s, t)); },
-        [](State& s, ThreadIx t) { s.l2(block(s, t)).fetching = true; });
-    r.rule(
-        {.name = "L2 fetches what is written back", .unit = "L2", .source = "Primer 10.1.4"},
-        over(cus, blocks),
-        [=](const State& s, Cu c, Block b) { return s.out(c, b).sends == Sends::words && lacks(s, b); },
-        [](State& s, Cu, Block b) { s.l2(b).fetching = true; });
-    r.rule(
-        {.name = "memory answers L2", .unit = "memory", .source = "Primer 10.1.4"}, over(blocks),
-        [](const State& s, Block b) { return s.l2(b).fetching; },
-        [](State& s, Block b) {
-          s.l2(b).fetching = false;
-          s.l2(b).data = s.memory(b);
-          s.l2(b).present = true;
-        });
     r.rule(
         {.name = "L2 recalls a block", .unit = "L2", .source = "Primer 10.1.4"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -542,19 +452,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   // ---- yielding: "coherence actions only when a synchronization variable changes locations" ---------------
 
-  // All that is dirty and not owned is to be written back.
-  void flush(State& s, Cu c) const {
-    for_each_present(k, slice(s.l1, c, blocks), [&](Block b) {
-      k.when(!s.l1(c, b).owned && any(s.l1(c, b).dirty), [&] { s.due(c, b) = true; });
-    });
-  }
-  // What was to be written back has been acknowledged.
-  [[nodiscard]] Bool flushed(const State& s, Cu c) const {
-    const Bool sent = !exists_present(k, slice(s.due, c, blocks), [&](Block b) { return s.due(c, b); });
-    if (fault("yield-overtakes-writes")) return sent;
-    return sent && !exists_present(k, slice(s.out, c, blocks),
-                                   [&](Block b) { return s.out(c, b).sends == Sends::words; });
-  }
   void write_back(State& s, Cu c, Block b, Sends sends) const {
     const Line& line = s.l1(c, b);
     WriteBack& out = s.out(c, b);
@@ -609,44 +506,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
     if (flushes) flush(s, c);
   }
 
-  // ---- fences: ours ---------------------------------------------------------------------------------------
-
-  [[nodiscard]] Bool wide_release(const State& s, ThreadIx t) const {
-    return releases(s.port(t).request.order) && beyond_group(s, t);
-  }
-  void pass_fence(State& s, ThreadIx t) const {
-    if (!fault("acquire-fence-keeps-l1")) {
-      k.when(acquires(s.port(t).request.order) && beyond_group(s, t), [&] { drop_clean(s, cu(t)); });
-    }
-    complete<K>(s.port(t));
-  }
-  void fence_rules(Rules& r) const {
-    r.rule(
-        {.name = "fence passes", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::fence) && !wide_release(s, t);
-        },
-        [=, this](State& s, ThreadIx t) { pass_fence(s, t); });
-    r.rule(
-        {.name = "release fence begins", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return asks_now(s, t, Operation::fence) && wide_release(s, t);
-        },
-        [=, this](State& s, ThreadIx t) {
-          s.transit(t).stage = Stage::flushing;
-          if (!fault("release-fence-keeps-dirty")) flush(s, cu(t));
-        });
-    r.rule(
-        {.name = "fence has released", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_gpu(s, t) && s.transit(t).stage == Stage::flushing && flushed(s, cu(t));
-        },
-        [=, this](State& s, ThreadIx t) {
-          pass_fence(s, t);
-          s.transit(t) = Transit{};
-        });
-  }
-
   // ---- replacement ----------------------------------------------------------------------------------------
 
   void replacement_rules(Rules& r) const {
@@ -690,40 +549,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
                 s.l2(b) = Line2{};
               });
         });
-  }
-
-  // ---- the CPUs: ours -------------------------------------------------------------------------------------
-
-  void cpu_rules(Rules& r) const {
-    r.rule(
-        {.name = "CPU asks L2", .unit = "CPU", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && !asks(s, t, Operation::fence) && s.transit(t).stage == Stage::none;
-        },
-        [](State& s, ThreadIx t) { s.transit(t).stage = Stage::to_l2; });
-    r.rule(
-        {.name = "L2 serves a CPU", .unit = "L2", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return on_cpu(s, t) && served(s, t) && !s.l2(block(s, t)).owned;
-        },
-        [=, this](State& s, ThreadIx t) {
-          const auto& q = s.port(t).request;
-          Line2& line = s.l2(q.block);
-          const Value old = word_of(line.data, q.word);
-          const Value result = written(s, t, old);
-          k.when(writes(s, t), [&] {
-            put(line.data, q.word, result);
-            line.dirty = true;
-          });
-          k.when(
-              asks(s, t, Operation::store), [&] { complete<K>(s.port(t)); },
-              [&] { complete<K>(s.port(t), old); });
-          s.transit(t) = Transit{};
-        });
-    r.rule(
-        {.name = "CPU passes a fence", .unit = "CPU", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return on_cpu(s, t) && asks(s, t, Operation::fence); },
-        [](State& s, ThreadIx t) { complete<K>(s.port(t)); });
   }
 };
 
