@@ -8,6 +8,7 @@
 // and as Dalmia, thesis 2023, 3.3.2 and 3.4.3, compares LAB with it: it "obtains ownership for atomics,
 // enabling it to cache them locally", a whole line each.
 //
+// The caches are those of write_back_l1.hpp.
 // An L1 keeps stores ("write-back/write-allocate", with a dirty bit for each byte: here each word) and needs
 // no copy for them. When another asks for a block that an L1 owns, that L1 first writes back all that is
 // dirty and not owned, then yields the block. Who obtains ownership drops what is clean and not owned.
