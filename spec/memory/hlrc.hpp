@@ -43,7 +43,7 @@
 
 namespace lockstep::hlrc {
 
-using write_back_l1::Stage;
+using write_back::Stage;
 
 // What an L1 sends to L2 of a block: words, or the block that it owned, which waits until words are there.
 enum class Sends : std::uint8_t { nothing, words, yield_later, yield };
@@ -77,8 +77,8 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol : write_back_l1::Caches<K, faults, variants, Protocol<K>> {
-  using Base = write_back_l1::Caches<K, faults, variants, Protocol<K>>;
+struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
+  using Base = write_back::Caches<K, faults, variants, Protocol<K>>;
   using Base::any, Base::block, Base::in_flight;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
   using Base::cu, Base::on_gpu, Base::every, Base::word_of;

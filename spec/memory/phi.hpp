@@ -45,7 +45,7 @@
 
 namespace lockstep::phi {
 
-using write_back_l1::Stage;
+using write_back::Stage;
 
 inline constexpr std::array variants{
     Variant{"default", "L2 notes who has updates and asks for them; a line is fetched when it is read"},
@@ -86,8 +86,8 @@ inline constexpr std::array faults{
 };
 
 template <class K>
-struct Protocol : write_back_l1::Caches<K, faults, variants, Protocol<K>> {
-  using Base = write_back_l1::Caches<K, faults, variants, Protocol<K>>;
+struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
+  using Base = write_back::Caches<K, faults, variants, Protocol<K>>;
   using Base::any, Base::block, Base::in_flight;
   using Base::Base, Base::k, Base::machine, Base::fault, Base::is;
   using Base::cu, Base::on_gpu, Base::every, Base::word_of;
@@ -432,12 +432,6 @@ struct Protocol : write_back_l1::Caches<K, faults, variants, Protocol<K>> {
   }
   void l2_rules(Rules& r) const {
     r.rule(
-        {.name = "L2 asks for updates", .unit = "L2", .source = "Coup"}, over(threads),
-        [=, this](const State& s, ThreadIx t) {
-          return served(s, t) && !wants_right(s, t) && !reduced(s, t) && !s.recalling(block(s, t));
-        },
-        [](State& s, ThreadIx t) { s.recalling(block(s, t)) = true; });
-    r.rule(
         {.name = "L2 answers a read", .unit = "L2", .source = source}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return on_gpu(s, t) && served(s, t) && !wants_right(s, t) && !wants_atomic(s, t) &&
@@ -461,6 +455,12 @@ struct Protocol : write_back_l1::Caches<K, faults, variants, Protocol<K>> {
           s.transit(t).stage = Stage::from_l2;
         });
     if (registers()) {
+      r.rule(
+          {.name = "L2 asks for updates", .unit = "L2", .source = "Coup"}, over(threads),
+          [=, this](const State& s, ThreadIx t) {
+            return served(s, t) && !wants_right(s, t) && !reduced(s, t) && !s.recalling(block(s, t));
+          },
+          [](State& s, ThreadIx t) { s.recalling(block(s, t)) = true; });
       r.rule(
           {.name = "L2 grants updates", .unit = "L2", .source = "Coup"}, over(threads),
           [=, this](const State& s, ThreadIx t) {
@@ -693,7 +693,11 @@ struct Info : MemoryInfo<faults, variants> {
   static constexpr int place = 17;  // among the systems, where people read of them
   // Fields that no rule reads.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
-    return field == "l2(block).dirty" && fault == "dirty-block-dropped" && !variant.empty();
+    const bool registers = variant != "optimistic" && variant != "flush-at-release";
+    return (field == "l2(block).dirty" && fault == "dirty-block-dropped") ||
+           ((field == "out(cu, block).function" || field == "out(cu, block).bound") &&
+            fault == "updates-overwrite") ||
+           (!registers && (field == "updating(cu, block)" || field == "recalling(block)"));
   }
   template <class S>
   static constexpr void default_sizes(S&, int) {}

@@ -25,7 +25,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
 
-namespace lockstep::write_back_l1 {
+namespace lockstep::write_back {
 
 // Where a thread's request, or the answer to it, is; who releases waits for its L1.
 enum class Stage : std::uint8_t { none, to_l2, from_l2, flushing };
@@ -287,4 +287,4 @@ struct Caches : MemorySystem<K, faults, variants> {
   }
 };
 
-}  // namespace lockstep::write_back_l1
+}  // namespace lockstep::write_back
