@@ -128,10 +128,6 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
-  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
-    return K::select(s.l2(b).present, s.l2(b).data(w), s.memory(b)(w));
-  }
   [[nodiscard]] Bool drained(const State& s) const {
     return every(cus, blocks, [&](Cu c, Block b) {
       return !s.l1(c, b).owned && !any(s.l1(c, b).dirty) && is_free(s, c, b);
@@ -170,13 +166,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         });
       });
     });
-    v.invariant("a miss is on its way for one thread", [=, this](const State& s) {
-      return every(cus, blocks, [&](Cu c, Block b) {
-        return s.miss(c, b).busy == exists_asking(k, s.port, b, [&](ThreadIx t) {
-                 return !machine.is_host(t) && cu(t) == c && in_flight(s, t);
-               });
-      });
-    });
+    Base::miss_invariant(v);
     v.invariant("what is to be written back is dirty, and not owned", [=, this](const State& s) {
       return every(cus, blocks, [&](Cu c, Block b) {
         return !s.due(c, b) || (any(s.l1(c, b).dirty) && !s.l1(c, b).owned);
@@ -211,10 +201,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   // ---- what caches that write back ask ------------------------------------------------------------------
 
   [[nodiscard]] static Bool has_word(const Line& line, Word w) { return line.present || line.dirty(w); }
-  // Nothing of the block is on its way to this L1 or from it.
-  [[nodiscard]] Bool may_ask(const State& s, ThreadIx t) const {
-    return is_free(s, cu(t), block(s, t)) && !s.miss(cu(t), block(s, t)).busy;
-  }
+  [[nodiscard]] Bool may_ask(const State& s, ThreadIx t) const { return Base::nothing_under_way(s, t); }
   [[nodiscard]] static Bool takes_stores(const State& s, Cu c, Block b) { return !yields(s, c, b); }
   void write_word(Line& line, Word word, const Value& value) const {
     k.at(words, word, [&](Word w) {
@@ -223,6 +210,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     });
   }
   [[nodiscard]] static Bool holds_words(const WriteBack& out) { return out.sends == Sends::words; }
+  [[nodiscard]] static Bool sends(const WriteBack& out, Word w) { return holds_words(out) && out.mask(w); }
   [[nodiscard]] static Bool undisturbed(const State& s, Block b) { return !s.l2(b).owned; }
   static void answers(State&, Block) {}
   // All that is dirty and not owned is to be written back.
@@ -232,8 +220,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     });
   }
   [[nodiscard]] Bool flushed(const State& s, Cu c) const {
-    if (fault("yield-overtakes-writes")) return Base::all_sent(s, c);
-    return Base::all_sent(s, c) && Base::all_taken_in(s, c);
+    return Base::all_is_in(s, c, !fault("yield-overtakes-writes"));
   }
   // "all valid non-owned L1 blocks [...] are self-invalidated".
   void drop_clean(State& s, Cu c) const {
@@ -253,8 +240,8 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   }
 
  private:
-  using Base::ask, Base::at_l2, Base::complete_with, Base::copy, Base::served, Base::synchronizes_now,
-      Base::written;
+  using Base::answer, Base::answered, Base::arriving, Base::ask, Base::at_l2, Base::complete_with, Base::copy,
+      Base::served, Base::synchronizes_now, Base::written;
 
   // ---- synchronization: "a DeNovo-like mechanism to track ownership of synchronization variables" ---------
 
@@ -335,10 +322,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
           return on_gpu(s, t) && served(s, t) && !owns(s, t) &&
                  (!s.l2(block(s, t)).owned || Bool(fault("owned-block-read")));
         },
-        [](State& s, ThreadIx t) {
-          s.transit(t).data = s.l2(block(s, t)).data;
-          s.transit(t).stage = Stage::from_l2;
-        });
+        [=, this](State& s, ThreadIx t) { answer(s, t); });
     r.rule(
         {.name = "L2 grants ownership", .unit = "L2", .source = "Primer 10.1.4"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
@@ -349,8 +333,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
           Line2& line = s.l2(block(s, t));
           line.owned = true;
           line.owner = cu(t);
-          s.transit(t).data = line.data;
-          s.transit(t).stage = Stage::from_l2;
+          answer(s, t);
         });
     // A registry of its own takes in what L1s send back, whatever L2 waits for.
     const auto arrives = [](const State& s, Cu c, Block b) {
@@ -401,17 +384,6 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
 
   // ---- answers --------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Bool answered(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && s.transit(t).stage == Stage::from_l2;
-  }
-  // What is dirty is newer than an answer, and so is what is on its way to L2.
-  [[nodiscard]] Value arriving(const State& s, ThreadIx t, Word w) const {
-    const Line& line = s.l1(cu(t), block(s, t));
-    const WriteBack& out = s.out(cu(t), block(s, t));
-    const Value older =
-        K::select(out.sends == Sends::words && out.mask(w), Value(out.data(w)), Value(s.transit(t).data(w)));
-    return K::select(line.dirty(w) && Bool(!fault("fill-covers-dirty-words")), Value(line.data(w)), older);
-  }
   void install(State& s, ThreadIx t) const {
     Line& line = s.l1(cu(t), block(s, t));
     k.for_each(words, [&](Word w) { line.data(w) = arriving(s, t, w); });
@@ -428,10 +400,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
           }
           k.when(!s.miss(cu(t), block(s, t)).stale, [&] { install(s, t); });
           s.miss(cu(t), block(s, t)) = Miss{};
-          k.when(asks(s, t, Operation::load), [&] {
-            complete<K>(s.port(t),
-                        k.pick(words, s.port(t).request.word, [&](Word w) { return arriving(s, t, w); }));
-          });
+          Base::complete_load(s, t);
           s.transit(t) = Transit{};
         });
     r.rule(
@@ -461,8 +430,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
       out.mask(w) = line.dirty(w) || (Bool(fault("whole-block-written-back")) && line.present);
       k.when(out.mask(w), [&] { out.data(w) = line.data(w); });
     });
-    if (fault("fill-survives-write")) return;
-    k.when(s.miss(c, b).busy, [&] { s.miss(c, b).stale = true; });
+    if (!fault("fill-survives-write")) Base::miss_is_stale(s, c, b);
   }
   void yielding_rules(Rules& r) const {
     r.rule(

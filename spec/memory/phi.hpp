@@ -150,10 +150,6 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   using Rules = RuleList<K, State>;
   using Invariants = InvariantList<K, State>;
 
-  void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
-  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
-    return K::select(s.l2(b).present, s.l2(b).data(w), s.memory(b)(w));
-  }
   [[nodiscard]] Bool drained(const State& s) const {
     return every(cus, blocks, [&](Cu c, Block b) { return !is_written(s.l1(c, b)) && is_free(s, c, b); });
   }
@@ -191,13 +187,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
             words, [&](Word w) { return !line.updated(w) || (commutes(line.function) && !line.dirty(w)); });
       });
     });
-    v.invariant("a miss is on its way for one thread", [=, this](const State& s) {
-      return every(cus, blocks, [&](Cu c, Block b) {
-        return s.miss(c, b).busy == exists_asking(k, s.port, b, [&](ThreadIx t) {
-                 return !machine.is_host(t) && cu(t) == c && in_flight(s, t);
-               });
-      });
-    });
+    Base::miss_invariant(v);
     v.invariant("what is to be sent was written", [=, this](const State& s) {
       return every(cus, blocks, [&](Cu c, Block b) { return !s.due(c, b) || is_written(s.l1(c, b)); });
     });
@@ -212,13 +202,13 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   [[nodiscard]] static Bool holds(const Line& line) { return line.function != RmwFunction::exchange; }
   [[nodiscard]] Bool is_written(const Line& line) const { return holds(line) || any(line.dirty); }
   [[nodiscard]] static Bool is_free(const State& s, Cu c, Block b) { return !s.out(c, b).sent; }
-  // The access is an update that L1 may buffer.
+  // The access is an update that L1 may buffer. It looks at a word's value, so guards ask it last.
   [[nodiscard]] Bool updates(const State& s, ThreadIx t) const {
     const auto& q = s.port(t).request;
+    const Bool named = asks(s, t, Operation::rmw) && q.order == Order::comm && beyond_group(s, t) &&
+                       commutes(q.function) && (Bool(fault("result-buffered")) || !q.returns);
     // A negative bound is a very large one: such a run can't be counted.
-    const Bool countable = !is_bounded(q.function) || Value(q.a) >= Value(0);
-    return asks(s, t, Operation::rmw) && q.order == Order::comm && beyond_group(s, t) &&
-           commutes(q.function) && countable && (Bool(fault("result-buffered")) || !q.returns);
+    return named && (!is_bounded(q.function) || Value(q.a) >= Value(0));
   }
   [[nodiscard]] Bool synchronizes(const State& s, ThreadIx t) const { return atomic_beyond_group(s, t); }
   // Of a request at L2: what is asked for.
@@ -241,8 +231,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     return (line.present || line.dirty(w)) && !line.updated(w);
   }
   [[nodiscard]] Bool may_ask(const State& s, ThreadIx t) const {
-    const auto& miss = s.miss(cu(t), block(s, t));
-    return is_free(s, cu(t), block(s, t)) && !miss.busy && !in_the_way(s, t);
+    return Base::nothing_under_way(s, t) && !in_the_way(s, t);
   }
   [[nodiscard]] static Bool takes_stores(const State&, Cu, Block) { return true; }
   void write_word(Line& line, Word word, const Value& value) const {
@@ -253,6 +242,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     });
   }
   [[nodiscard]] static Bool holds_words(const WriteBack& out) { return out.sent; }
+  [[nodiscard]] static Bool sends(const WriteBack& out, Word w) { return out.dirty(w); }
   [[nodiscard]] Bool undisturbed(const State& s, Block b) const {
     if (!registers()) return true;
     return !k.exists(cus, [&](Cu c) { return s.updating(c, b); });
@@ -265,26 +255,28 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     });
   }
   [[nodiscard]] Bool flushed(const State& s, Cu c) const {
-    if (fault("release-does-not-wait")) return Base::all_sent(s, c);
-    return Base::all_sent(s, c) && Base::all_taken_in(s, c);
+    return Base::all_is_in(s, c, !fault("release-does-not-wait"));
   }
   void drop_clean(State& s, Cu c) const {
     for_each_present(k, slice(s.l1, c, blocks), [&](Block b) {
       Line& line = s.l1(c, b);
-      line.present = false;
       k.for_each(words, [&](Word w) {
         if (fault("acquire-drops-dirty-words")) line.dirty(w) = false;
         if (fault("acquire-drops-updates")) line.updated(w) = false;
-        k.when(!line.dirty(w) && !line.updated(w), [&] { line.data(w) = 0; });
       });
+      drop_clean_words(line);
       if (fault("acquire-drops-dirty-words")) k.when(!is_written(line), [&] { s.due(c, b) = false; });
     });
     if (!fault("fill-survives-acquire")) Base::misses_are_stale(s, c);
   }
+  void drop_clean_words(Line& line) const {
+    line.present = false;
+    k.for_each(words, [&](Word w) { k.when(!line.dirty(w) && !line.updated(w), [&] { line.data(w) = 0; }); });
+  }
 
  private:
-  using Base::ask, Base::at_l2, Base::complete_with, Base::copy, Base::of_word, Base::served,
-      Base::synchronizes_now, Base::wide_release;
+  using Base::answer, Base::answered, Base::arriving, Base::ask, Base::at_l2, Base::complete_with, Base::copy,
+      Base::of_word, Base::served, Base::synchronizes_now, Base::wide_release;
 
   [[nodiscard]] Bool is_dirty(const State& s, ThreadIx t) const {
     return of_word(s, t, [](const Line& line, Word w) { return line.dirty(w); });
@@ -293,21 +285,16 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   [[nodiscard]] Bool in_the_way(const State& s, ThreadIx t) const {
     const Bool updated = of_word(s, t, [](const Line& line, Word w) { return line.updated(w); });
     if (fault("atomic-overtakes-own-words")) return !synchronizes(s, t) && updated;
-    return !updates(s, t) && (updated || (synchronizes(s, t) && is_dirty(s, t)));
+    return (updated || (synchronizes(s, t) && is_dirty(s, t))) && !updates(s, t);
   }
 
   // ---- updates --------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Bool updates_now(const State& s, ThreadIx t) const {
-    return synchronizes_now(s, t) && updates(s, t);
-  }
   template <class Request>
   [[nodiscard]] Bool matches(const Line& line, const Request& q) const {
     if (fault("operation-ignored")) return true;
     return line.function == q.function && (!is_bounded(q.function) || line.bound == Value(q.a));
   }
-  // What a guard asks of the line comes after what it asks of the request, since a simulator looks at it
-  // again when the line changes.
   [[nodiscard]] Bool may_buffer(const State& s, ThreadIx t) const {
     const Line& line = copy(s, t);
     if (registers()) return holds(line) && matches(line, s.port(t).request);
@@ -341,12 +328,14 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     r.rule(
         {.name = "update hits its line", .unit = "L1", .source = "thesis 3.3.2"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return updates_now(s, t) && may_buffer(s, t) && !is_dirty(s, t);
+          return synchronizes_now(s, t) && !is_dirty(s, t) && may_buffer(s, t) && updates(s, t);
         },
         [=, this](State& s, ThreadIx t) { buffer(s, t); });
     r.rule(
         {.name = "update hits a dirty word", .unit = "L1", .source = "ours"}, over(threads),
-        [=, this](const State& s, ThreadIx t) { return updates_now(s, t) && is_dirty(s, t); },
+        [=, this](const State& s, ThreadIx t) {
+          return synchronizes_now(s, t) && is_dirty(s, t) && updates(s, t);
+        },
         [=, this](State& s, ThreadIx t) {
           const auto& q = s.port(t).request;
           k.at(words, q.word, [&](Word w) {
@@ -358,8 +347,8 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     r.rule(
         {.name = "update finds another operation", .unit = "L1", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return updates_now(s, t) && holds(copy(s, t)) && !matches(copy(s, t), s.port(t).request) &&
-                 !is_dirty(s, t) && !s.due(cu(t), block(s, t));
+          return synchronizes_now(s, t) && holds(copy(s, t)) && !is_dirty(s, t) &&
+                 !s.due(cu(t), block(s, t)) && updates(s, t) && !matches(copy(s, t), s.port(t).request);
         },
         [=, this](State& s, ThreadIx t) { s.due(cu(t), block(s, t)) = true; });
     r.rule(
@@ -368,15 +357,16 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
           const auto& stage = s.transit(t).stage;
           const Bool kept = asks(s, t, Operation::store) && !synchronizes(s, t);
           return on_gpu(s, t) && !asks(s, t, Operation::fence) && !kept &&
-                 (stage == Stage::none || stage == Stage::flushing) && in_the_way(s, t) &&
-                 !s.due(cu(t), block(s, t));
+                 (stage == Stage::none || stage == Stage::flushing) && !s.due(cu(t), block(s, t)) &&
+                 in_the_way(s, t);
         },
         [=, this](State& s, ThreadIx t) { s.due(cu(t), block(s, t)) = true; });
     if (!registers() && !fetches()) return;
     r.rule(
         {.name = "update misses L1", .unit = "L1", .source = "thesis 3.3.2"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return updates_now(s, t) && lacks_line(s, t) && !is_dirty(s, t) && may_ask(s, t);
+          return synchronizes_now(s, t) && lacks_line(s, t) && !is_dirty(s, t) &&
+                 Base::nothing_under_way(s, t) && updates(s, t);
         },
         [=, this](State& s, ThreadIx t) {
           ask(s, t);
@@ -384,22 +374,22 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         });
   }
 
+  // ---- other atomics: at L2 -------------------------------------------------------------------------------
+
   // An atomic that need not wait for its L1, or has done so.
   [[nodiscard]] Bool has_released(const State& s, ThreadIx t) const {
     return (s.transit(t).stage == Stage::none && !wide_release(s, t)) ||
            (s.transit(t).stage == Stage::flushing && flushed(s, cu(t)));
   }
-
-  // ---- other atomics: at L2 -------------------------------------------------------------------------------
-
   void atomic_rules(Rules& r) const {
     const auto goes_beyond = [=, this](const State& s, ThreadIx t) {
-      return on_gpu(s, t) && !asks(s, t, Operation::fence) && synchronizes(s, t) && !updates(s, t);
+      return on_gpu(s, t) && !asks(s, t, Operation::fence) && synchronizes(s, t);
     };
     r.rule(
         {.name = "release begins", .unit = "L1", .source = "ours"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return goes_beyond(s, t) && s.transit(t).stage == Stage::none && wide_release(s, t);
+          return goes_beyond(s, t) && s.transit(t).stage == Stage::none && wide_release(s, t) &&
+                 !updates(s, t);
         },
         [=, this](State& s, ThreadIx t) {
           s.transit(t).stage = Stage::flushing;
@@ -408,7 +398,8 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     r.rule(
         {.name = "atomic asks L2", .unit = "L1", .source = "thesis 3.3.2"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return goes_beyond(s, t) && !in_flight(s, t) && has_released(s, t) && may_ask(s, t);
+          return goes_beyond(s, t) && !in_flight(s, t) && has_released(s, t) && may_ask(s, t) &&
+                 !updates(s, t);
         },
         [=, this](State& s, ThreadIx t) { ask(s, t); });
   }
@@ -439,8 +430,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         },
         [=, this](State& s, ThreadIx t) {
           answers(s, block(s, t));
-          s.transit(t).data = s.l2(block(s, t)).data;
-          s.transit(t).stage = Stage::from_l2;
+          answer(s, t);
         });
     r.rule(
         {.name = "L2 performs an atomic", .unit = "L2", .source = "thesis 3.3.2"}, over(threads),
@@ -450,9 +440,8 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         },
         [=, this](State& s, ThreadIx t) {
           answers(s, block(s, t));
-          s.transit(t).data = s.l2(block(s, t)).data;
+          answer(s, t);
           static_cast<void>(Base::perform_at_l2(s, t));
-          s.transit(t).stage = Stage::from_l2;
         });
     if (registers()) {
       r.rule(
@@ -528,16 +517,6 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
 
   // ---- answers --------------------------------------------------------------------------------------------
 
-  [[nodiscard]] Bool answered(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && s.transit(t).stage == Stage::from_l2;
-  }
-  // What is dirty is newer than an answer, and so is what is on its way to L2.
-  [[nodiscard]] Value arriving(const State& s, ThreadIx t, Word w) const {
-    const Line& line = s.l1(cu(t), block(s, t));
-    const WriteBack& out = s.out(cu(t), block(s, t));
-    const Value older = K::select(out.dirty(w), Value(out.data(w)), Value(s.transit(t).data(w)));
-    return K::select(line.dirty(w) && Bool(!fault("fill-covers-dirty-words")), Value(line.data(w)), older);
-  }
   void install(State& s, ThreadIx t) const {
     Line& line = s.l1(cu(t), block(s, t));
     k.when(!s.miss(cu(t), block(s, t)).stale, [&] {
@@ -567,10 +546,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         [=, this](State& s, ThreadIx t) {
           acquire(s, t);
           install(s, t);
-          k.when(asks(s, t, Operation::load), [&] {
-            complete<K>(s.port(t),
-                        k.pick(words, s.port(t).request.word, [&](Word w) { return arriving(s, t, w); }));
-          });
+          Base::complete_load(s, t);
           ends(s, t);
         });
     r.rule(
@@ -578,7 +554,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         [=, this](const State& s, ThreadIx t) { return answered(s, t) && wants_atomic(s, t); },
         [=, this](State& s, ThreadIx t) {
           acquire(s, t);
-          if (!fault("atomic-keeps-l1-copy")) drop_block(s.l1(cu(t), block(s, t)));
+          if (!fault("atomic-keeps-l1-copy")) drop_clean_words(s.l1(cu(t), block(s, t)));
           complete_with(s, t, word_of(s.transit(t).data, s.port(t).request.word));
           ends(s, t);
         });
@@ -592,11 +568,6 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
           k.when(!holds(copy(s, t)), [&] { buffer(s, t); });
           ends(s, t);
         });
-  }
-  // What is clean of it.
-  void drop_block(Line& line) const {
-    line.present = false;
-    k.for_each(words, [&](Word w) { k.when(!line.dirty(w) && !line.updated(w), [&] { line.data(w) = 0; }); });
   }
 
   // ---- sending --------------------------------------------------------------------------------------------
@@ -619,8 +590,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
       k.when(out.updated(w) || out.dirty(w), [&] { out.data(w) = line.data(w); });
     });
     s.due(c, b) = false;
-    if (fault("fill-survives-write")) return;
-    k.when(s.miss(c, b).busy, [&] { s.miss(c, b).stale = true; });
+    if (!fault("fill-survives-write")) Base::miss_is_stale(s, c, b);
   }
   void sending_rules(Rules& r) const {
     r.rule(

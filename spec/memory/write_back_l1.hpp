@@ -8,10 +8,12 @@
 // A system derives from Caches, with State (tables port, transit, l1, miss, due, out, l2, memory) and:
 //   synchronizes(s, t)       the access is not one that any cache performs
 //   has_word(line, w)        the word can be read in L1
+//   is_free(s, c, b)         L1 sends nothing of the block
 //   may_ask(s, t)            a request for the block may leave L1
 //   takes_stores(s, c, b)    L1 can keep a store
 //   write_word(line, word, value)
 //   holds_words(write_back)  L2 needs its block to take it in
+//   sends(write_back, w)     the word as it was stored is in it
 //   drop_clean(s, c), flush(s, c), flushed(s, c)   what fences do; flush marks what is due
 //   undisturbed(s, b)        L2 may answer a CPU for the block as it stands
 //   answers(s, b)            L2 does so
@@ -52,6 +54,15 @@ struct Caches : MemorySystem<K, faults, variants> {
     BOOST_DESCRIBE_CLASS(Miss, (), (busy, stale), (), ())
   };
 
+  template <class State>
+  void initialise(State& s, Block b, Word w, Value v) const {
+    s.memory(b)(w) = v;
+  }
+  template <class State>
+  [[nodiscard]] Value final_value(const State& s, Block b, Word w) const {
+    return K::select(s.l2(b).present, s.l2(b).data(w), s.memory(b)(w));
+  }
+
   // ---- what rules, invariants and lemmas ask --------------------------------------------------------------
 
   template <class State>
@@ -73,7 +84,7 @@ struct Caches : MemorySystem<K, faults, variants> {
   [[nodiscard]] const auto& copy(const State& s, ThreadIx t) const {
     return s.l1(cu(t), block(s, t));
   }
-  // Something of the word in L1. Rows are looked up ahead of the loop, so that it rests on no others.
+  // Something of the word in L1.
   template <class State, class Of>
   [[nodiscard]] Bool of_word(const State& s, ThreadIx t, Of&& of) const {
     const auto& word = s.port(t).request.word;
@@ -110,20 +121,36 @@ struct Caches : MemorySystem<K, faults, variants> {
     k.when(
         asks(s, t, Operation::store), [&] { complete<K>(s.port(t)); }, [&] { complete<K>(s.port(t), old); });
   }
+  // Nothing of the block is on its way to this L1 or from it.
+  template <class State>
+  [[nodiscard]] Bool nothing_under_way(const State& s, ThreadIx t) const {
+    return system().is_free(s, cu(t), block(s, t)) && !s.miss(cu(t), block(s, t)).busy;
+  }
+  template <class State>
+  void miss_is_stale(State& s, Cu c, Block b) const {
+    k.when(s.miss(c, b).busy, [&] { s.miss(c, b).stale = true; });
+  }
   template <class State>
   void misses_are_stale(State& s, Cu c) const {
-    for_each_present(k, slice(s.miss, c, blocks),
-                     [&](Block b) { k.when(s.miss(c, b).busy, [&] { s.miss(c, b).stale = true; }); });
+    for_each_present(k, slice(s.miss, c, blocks), [&](Block b) { miss_is_stale(s, c, b); });
   }
-  // What was due has left L1, and what has left is taken in.
+  // What was due has left L1, and what has left is taken in, for which a fault does not wait.
   template <class State>
-  [[nodiscard]] Bool all_sent(const State& s, Cu c) const {
-    return !exists_present(k, slice(s.due, c, blocks), [&](Block b) { return s.due(c, b); });
+  [[nodiscard]] Bool all_is_in(const State& s, Cu c, bool waits) const {
+    const Bool sent = !exists_present(k, slice(s.due, c, blocks), [&](Block b) { return s.due(c, b); });
+    if (!waits) return sent;
+    return sent && !exists_present(k, slice(s.out, c, blocks),
+                                   [&](Block b) { return system().holds_words(s.out(c, b)); });
   }
   template <class State>
-  [[nodiscard]] Bool all_taken_in(const State& s, Cu c) const {
-    return !exists_present(k, slice(s.out, c, blocks),
-                           [&](Block b) { return system().holds_words(s.out(c, b)); });
+  void miss_invariant(InvariantList<K, State>& v) const {
+    v.invariant("a miss is on its way for one thread", [this](const State& s) {
+      return this->every(cus, blocks, [&](Cu c, Block b) {
+        return s.miss(c, b).busy == exists_asking(k, s.port, b, [&](ThreadIx t) {
+                 return !machine.is_host(t) && cu(t) == c && in_flight(s, t);
+               });
+      });
+    });
   }
 
   // ---- accesses that do not synchronize: as in any cache that writes back ---------------------------------
@@ -206,7 +233,13 @@ struct Caches : MemorySystem<K, faults, variants> {
           s.l2(b).present = true;
         });
   }
-  // A thread's access is performed on what L2 has; the answer is what it found.
+  // L2 answers with the block.
+  template <class State>
+  void answer(State& s, ThreadIx t) const {
+    s.transit(t).data = s.l2(block(s, t)).data;
+    s.transit(t).stage = Stage::from_l2;
+  }
+  // A thread's access is performed on what L2 has; what it found.
   template <class State>
   [[nodiscard]] Value perform_at_l2(State& s, ThreadIx t) const {
     const auto& q = s.port(t).request;
@@ -218,6 +251,28 @@ struct Caches : MemorySystem<K, faults, variants> {
       line.dirty = true;
     });
     return old;
+  }
+
+  // ---- answers --------------------------------------------------------------------------------------------
+
+  template <class State>
+  [[nodiscard]] Bool answered(const State& s, ThreadIx t) const {
+    return on_gpu(s, t) && s.transit(t).stage == Stage::from_l2;
+  }
+  // What is dirty is newer than an answer, and so is what is on its way to L2.
+  template <class State>
+  [[nodiscard]] Value arriving(const State& s, ThreadIx t, Word w) const {
+    const auto& line = copy(s, t);
+    const auto& out = s.out(cu(t), block(s, t));
+    const Value older = K::select(system().sends(out, w), Value(out.data(w)), Value(s.transit(t).data(w)));
+    return K::select(line.dirty(w) && Bool(!fault("fill-covers-dirty-words")), Value(line.data(w)), older);
+  }
+  template <class State>
+  void complete_load(State& s, ThreadIx t) const {
+    k.when(asks(s, t, Operation::load), [&] {
+      complete<K>(s.port(t),
+                  k.pick(words, s.port(t).request.word, [&](Word w) { return arriving(s, t, w); }));
+    });
   }
 
   // ---- fences: ours ---------------------------------------------------------------------------------------
