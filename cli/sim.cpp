@@ -122,9 +122,11 @@ Command add_sim(CLI::App& lockstep) {
       "      --set memory.preset=ddr4 --set memory.bytes_per_cycle=\n"
       "  lockstep sim mp-agent --on write-through,quick-release --runs 1000 --jitter 200\n"
       "  lockstep sim ticket-lock --on quick-release --size threads=3\n"
+      "  lockstep sim tree-barrier --on sc/busy-waiting,sc/awg --machine refimpl/machines/awg.toml\n"
+      "      --size cus=8 --size work-groups-per-cu=8 --size waiting=1\n"
       "  lockstep sim babelstream --on cpcoh                    beside cpcoh/baseline\n"
       "\n"
-      "Exit status: 0 ran to its end with the right results, 1 stuck, an assertion\n"
+      "Exit status: 0 ran to its end with the right results, 1 stuck, given up, an assertion\n"
       "failed, wrong results or an outcome that is never expected, 2 bad input, 130 interrupted (partial "
       "figures).");
   return {app, [options] { return run(*options); }};

@@ -20,7 +20,9 @@ void add_to(CLI::App& app, SimulationChoice& choice) {
                  "a synchronization program; a litmus test, by name or file; a kernel trace "
                  "(kernelslist.g, FILE.traceg); of launches: babelstream, stencil")
       ->required();
-  add_list(app, "--on", choice.systems, "Systems to run on (default: write-through)")->type_name("S,S");
+  add_list(app, "--on", choice.systems,
+           "Systems to run on (default: write-through); sc/awg: under a waiting policy")
+      ->type_name("S,S");
   app.add_option("--machine", choice.machine,
                  "Machine file (default: refimpl/machines/apu.toml, or chiplets.toml)")
       ->type_name("FILE");
@@ -35,6 +37,9 @@ void add_to(CLI::App& app, SimulationChoice& choice) {
       ->type_name("NAME");
   app.add_option("--cus", choice.cus, "CUs (default: as the machine has)")
       ->check(CLI::Range(1, 4096).description(""))
+      ->type_name("N");
+  app.add_option("--cycles", choice.cycles, "Give a run up after so many (default: never)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50).description(""))
       ->type_name("N");
   app.add_option("--seed", choice.seed, "Of the data and of the order in which waves start (default: 1)")
       ->type_name("N");

@@ -9,6 +9,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
+#include "checker/support/jobs.hpp"
 #include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
@@ -64,22 +65,57 @@ int list_studies() {
   return 0;
 }
 
-SimulationChoice choice_of(const Study& study, const Study::Bar& bar, const Options& options) {
+// A simulation of all systems, or one of each program.
+std::vector<Simulation> simulations_of(const Study& study, const Study::Bar& bar, const Options& options) {
   SimulationChoice choice;
   choice.workload = bar.workload;
   choice.systems = study.systems;
   choice.machine = file_in(machines, "machine", study.machine);
   choice.sizes = bar.sizes;
-  choice.settings = options.settings;
+  choice.settings = study.settings;
+  choice.cycles = study.cycles;
+  choice.settings.insert(choice.settings.end(), options.settings.begin(), options.settings.end());
   choice.seed = options.seed;
-  return choice;
+  std::vector<Simulation> all;
+  for (const Study::Program& program : study.programs) {
+    SimulationChoice own = choice;
+    own.workload = program.workload;
+    own.systems = {study.on};
+    own.sizes.insert(own.sizes.end(), program.sizes.begin(), program.sizes.end());
+    all.push_back(simulation_of(own));
+  }
+  if (all.empty()) all.push_back(simulation_of(choice));
+  return all;
+}
+
+// The same machine with each program: results are called after programs.
+ComparedRun run_programs(const Study& study, const std::vector<Simulation>& simulations, unsigned threads,
+                         const MachineSettings& settings) {
+  std::vector<ComparedRun> runs(simulations.size());
+  run_jobs(
+      runs.size(), threads,
+      [&](std::size_t i) {
+        runs[i] = simulations[i].run(study.programs[i].workload, interrupted(), settings);
+      },
+      [] {});
+  ComparedRun all = std::move(runs.front());
+  for (std::size_t i = 1; i < runs.size(); ++i) all.results.push_back(std::move(runs[i].results.front()));
+  for (std::size_t i = 0; i < all.results.size(); ++i) all.results[i].system = study.programs[i].name;
+  return all;
 }
 
 Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, ProgressLine& progress) {
-  const SimulationChoice choice = choice_of(study, study.bars[bar], options);
-  const Simulation simulation = simulation_of(choice);
+  const std::vector<Simulation> simulations = simulations_of(study, study.bars[bar], options);
+  const Simulation& simulation = simulations.front();
   SweepRequest request = options.sweep.request(simulation);
-  request.workload = choice.workload;
+  request.workload = study.programs.empty() ? study.bars[bar].workload : study.bars[bar].name();
+  if (!study.programs.empty()) {
+    request.systems = study.systems;
+    if (!request.journal.empty()) {
+      request.identity["programs"] = nlohmann::json::array();
+      for (const Simulation& one : simulations) request.identity["programs"].push_back(one.identity());
+    }
+  }
   request.figure = study.panels.front().figure;
   if (options.quick) {
     request.together = 0;
@@ -87,8 +123,10 @@ Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, Prog
     request.assumptions = simulation.assumed();
     request.assumptions.push_back(seeds_from(options.seed, 3));
   }
-  request.run = [&](const MachineSettings& settings) {
-    return simulation.run(choice.workload, interrupted(), settings);
+  const unsigned threads = options.quick ? request.threads : 1;  // else points are simulated side by side
+  request.run = [&study, &simulations, &simulation, bar, threads](const MachineSettings& settings) {
+    if (!study.programs.empty()) return run_programs(study, simulations, threads, settings);
+    return simulation.run(study.bars[bar].workload, interrupted(), settings);
   };
   if (!request.journal.empty()) request.journal = fmt::format("{}.{}", request.journal, bar + 1);
   request.on_progress = [&](std::size_t done, std::size_t all) {
@@ -136,9 +174,9 @@ Command add_study(CLI::App& lockstep) {
                         "Write the bars with their ranges as SVG, by gnuplot");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.study/1");
   app->footer(
-      "A study is a file (refimpl/studies): systems, the first of which the others are relative\n"
-      "to, a machine, workloads, and what the paper's text says. Each bar is run again with what\n"
-      "the machine file assumes moved over its range, as `lockstep sweep` does.\n"
+      "A study is a file (refimpl/studies): systems, or programs on one system, the first of which\n"
+      "the others are relative to, a machine, workloads, and what the paper's text says. Each bar is\n"
+      "run again with what the machine file assumes moved over its range, as `lockstep sweep` does.\n"
       "\n"
       "Examples:\n"
       "  lockstep study\n"

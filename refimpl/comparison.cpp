@@ -55,6 +55,8 @@ std::string verdict(const ComparedRun& run, const SystemResult& r) {
       return fmt::format("STUCK: no rule is enabled; {}", r.waiting.empty() ? "not drained" : r.waiting);
     case SimulationEnd::failed:
       return "FAILED: an assertion of the program does not hold";
+    case SimulationEnd::late:
+      return "NOT AT ITS END after the cycles that it was given";
     default:
       return "interrupted: figures so far";
   }
@@ -159,7 +161,8 @@ std::string side_by_side(const ComparedRun& run) {
 }  // namespace
 
 std::string_view word(SimulationEnd end) {
-  constexpr std::array<std::string_view, 5> words{"finished", "stuck", "failed", "interrupted", "limit"};
+  constexpr std::array<std::string_view, 6> words{"finished",    "stuck", "failed",
+                                                  "interrupted", "limit", "late"};
   return words[static_cast<std::size_t>(end)];
 }
 

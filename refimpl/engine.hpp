@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "refimpl/event_engine.hpp"
+#include "refimpl/scheduled.hpp"
 #include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
 #include "spec/program/outstanding.hpp"
@@ -44,6 +45,7 @@ class Engine final : public EventEngine {
     machine_.predecessor_of.image.resize(threads_count());
     std::iota(machine_.predecessor_of.image.begin(), machine_.predecessor_of.image.end(), 0U);
     set_sizes();
+    if constexpr (is_scheduled) set_policy();
     k_.bind(state_, binder_);
     describe_rules(static_cast<int>(entry.variants.size()));
     set_up(entry);
@@ -67,7 +69,28 @@ class Engine final : public EventEngine {
   [[nodiscard]] const K& kind() const { return k_; }
 
  private:
-  [[nodiscard]] Memory memory() const { return Memory{k_, machine_, fault_bits_, variant_}; }
+  static constexpr bool is_scheduled = requires(Memory m) { m.run; };
+  template <class M>
+  static auto watched() {
+    if constexpr (is_scheduled) {
+      return std::type_identity<M>();
+    } else {
+      return std::type_identity<ScheduledMemory<M, K>>();
+    }
+  }
+  using WatchedMemory = typename decltype(watched<Memory>())::type;
+  struct NoPolicy {};
+  template <class Kind>
+  using PolicyOf = std::conditional_t<is_scheduled, PolicyOfRun<Kind>, NoPolicy>;
+
+  [[nodiscard]] Memory memory_with(const PolicyOf<K>& policy, std::uint64_t faults, int variant) const {
+    if constexpr (is_scheduled) {
+      return Memory{k_, machine_, faults, variant, &policy};
+    } else {
+      return Memory{k_, machine_, faults, variant};
+    }
+  }
+  [[nodiscard]] Memory memory() const { return memory_with(policy_, fault_bits_, variant_); }
   [[nodiscard]] ThreadsOfProgram threads_of_program() const { return {k_, machine_, program(), counted_}; }
 
   // ---- setting up ----------------------------------------------------------------------------------------
@@ -93,6 +116,37 @@ class Engine final : public EventEngine {
     });
   }
 
+  void set_policy() {
+    policy_.setup = setup_of_policy();
+    k_.sizes.template set<OrderTag>(work_groups_);
+    policy_.order.image.resize(static_cast<std::size_t>(work_groups_));
+    std::iota(policy_.order.image.begin(), policy_.order.image.end(), 0U);
+    policy_.threads_of.resize(static_cast<std::size_t>(work_groups_));
+    for (std::uint32_t t = 0; t < threads_count(); ++t) {
+      if (seats_.is_host[t] == 0) policy_.threads_of[seats_.work_group_of[t]].push_back(t);
+    }
+    policy_.asks_to_wait = [this](std::uint32_t t) {
+      const auto& code = program().threads[t].code;
+      return place_of(t) < code.size() && code[place_of(t)].waits;
+    };
+  }
+
+  // Whatever policies do may be timed by a machine file, whether one runs or not.
+  void note_rules_of_policies() {
+    using Watched = WatchedMemory;
+    for (const NamedWaitingPolicy& named : waiting_policies) {
+      for (const bool expiry_resumes : {false, true}) {
+        PolicyOfRun<K> policy;
+        policy.setup.policy = named.policy;
+        policy.setup.timeouts = Timeouts::all;
+        policy.setup.readings.expiry_resumes = expiry_resumes;
+        RuleList<K, typename Watched::State> rules(k_);
+        rules.keep(Watched{k_, machine_, 0, variant_, &policy}).rules(rules);
+        for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
+      }
+    }
+  }
+
   // The rules of the instructions, once for each opcode.
   struct DescribeCases {
     Engine& engine;
@@ -104,11 +158,13 @@ class Engine final : public EventEngine {
     }
   };
   void describe_rules(int variants) {
-    for (int v = 0; v < variants; ++v) {
+    const auto note_names = [&](const PolicyOf<K>& policy, int v) {
       RuleList<K, typename Memory::State> rules(k_);
-      rules.keep(Memory{k_, machine_, 0, v}).rules(rules);
+      rules.keep(memory_with(policy, 0, v)).rules(rules);
       for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
-    }
+    };
+    for (int v = 0; v < variants; ++v) note_names(policy_, v);
+    if constexpr (PerformsAtOnce<Info>) note_rules_of_policies();
     RuleList<K, typename Memory::State> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
     listed_.part(of_memory, &State::memory);
@@ -133,6 +189,7 @@ class Engine final : public EventEngine {
 
   void fill_memory() {
     const Memory m = memory();
+    if constexpr (is_scheduled) m.start(state_.memory);
     const auto& locations = program().locations;
     for (std::size_t i = 0; i < locations.size(); ++i) {
       m.initialise(state_.memory, K::template constant<BlockTag>(locations[i].block),
@@ -200,6 +257,7 @@ class Engine final : public EventEngine {
       };
       if (!engine.may_fire(engine.threads_family_, at, wanted, enabled)) return;
       action(engine.state_);
+      if (const std::int32_t cycles = engine.k_.taken_pause(); cycles > 0) engine.pause(at.a, cycles);
       fired = true;
     }
   };
@@ -217,19 +275,26 @@ class Engine final : public EventEngine {
 
   K k_;
   Machine<K> machine_;
+  PolicyOf<K> policy_;
   CountedBarriers counted_{program()};
   State state_;
   RuleList<K, State> listed_{k_};  // all but those of threads' instructions
 };
 
-// The entry of the list of systems; for the system's own translation unit.
+// The entry of the list of systems; for the system's own translation unit. Where a waiting policy can watch
+// it, that policy's name may stand in place of a variant's.
 template <class Info>
 TimedSystem timed_system() {
   return {Info::name,
           [](const Workload& workload, const MachineDescription& machine,
              const SimulationOptions& options) -> std::unique_ptr<Simulator> {
+            if constexpr (PerformsAtOnce<Info>) {
+              if (options.policy)
+                return std::make_unique<Engine<ScheduledInfo<Info>>>(workload, machine, options);
+            }
             return std::make_unique<Engine<Info>>(workload, machine, options);
-          }};
+          },
+          PerformsAtOnce<Info>};
 }
 
 }  // namespace lockstep

@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "checker/scheduling/setup.hpp"
+
 namespace lockstep {
 
 SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64_t limit) {
@@ -18,6 +20,7 @@ SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64
   while (!wheel_.empty()) {
     const timed::Event event = wheel_.pop();
     journal_.now = wheel_.now();
+    const std::uint64_t fired = firings_;
     if (event.family == timed::Event::service) {
       serve(event.a);
     } else if (event.family == timed::Event::memory) {
@@ -27,9 +30,12 @@ SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64
     } else {
       attempt(event);
     }
+    if (firings_ != fired || event.family >= timed::Event::bank) drained_ = journal_.now;
     if (firings_ >= until) return SimulationEnd::limit;
     if (firings_ >= next_check) {
       next_check = firings_ + 4096;
+      if (options_.cycles > 0 && journal_.now / timed::ticks_per_cycle > options_.cycles)
+        return SimulationEnd::late;
       if (interrupted != nullptr && interrupted->load(std::memory_order_relaxed))
         return SimulationEnd::interrupted;
     }
@@ -133,8 +139,19 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
       w.replacements.push_back({f, rule, at.a, at.b, 0});
       return;
     }
+    const Watcher watcher{f, rule, at.a, at.b, epoch};
+    // Whoever was offered room that somebody else has taken, again and again, goes to the front of the line.
+    if (w.room != nullptr && family.parked[instance * 64 + rule].offer == watch_of_[key] &&
+        ++family.parked[instance * 64 + rule].lost >= patience) {
+      if (w.first > 0) {
+        w.others[--w.first] = watcher;
+      } else {
+        w.others.insert(w.others.begin(), watcher);
+      }
+      return;
+    }
     if (w.others.size() >= w.limit) compact(w);
-    w.others.push_back({f, rule, at.a, at.b, epoch});
+    w.others.push_back(watcher);
   };
   const std::uint32_t rows = timed::rows_of(rests_on);
   if (rows > timed::Reads::capacity) {
@@ -245,12 +262,33 @@ void EventEngine::pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule)
 }
 
 void EventEngine::wake(Key key) {
+  rechecks_ |= anew_ != 0 && owners_[key].family == anew_family_;
   if (own_[key] != 0) mark(owners_[key].family, owners_[key].instance, std::exchange(own_[key], 0));
   wake_watch(watch_of_[key]);
   wake_watch(watch_of_[binder_.table_of[key]]);
 }
 
+void EventEngine::recheck() {
+  rechecks_ = false;
+  Family& family = families_[anew_family_];
+  for (std::uint32_t instance = 0; instance < family.instances; ++instance) {
+    const Parameters at = parameters_of(family, instance);
+    const std::array members{at.a, at.b};
+    for (std::uint64_t rest = family.scheduled[instance] & anew_; rest != 0; rest &= rest - 1) {
+      const auto n = static_cast<std::uint16_t>(std::countr_zero(rest));
+      timed::reads.begin_unlisted();
+      const bool enabled = family.listed_rules[n]->guard(state_of_rules_, members.data()).v;
+      timed::reads.end();
+      if (enabled) continue;
+      family.scheduled[instance] &= ~(std::uint64_t{1} << n);
+      due_[std::size_t{instance} * 64 + n] = ~Tick{0};
+      mark(anew_family_, instance, std::uint64_t{1} << n);
+    }
+  }
+}
+
 void EventEngine::consider_woken() {
+  if (rechecks_) recheck();
   do {
     consider_marked();
     for (std::size_t i = 0; i < passed_on_.size(); ++i) offer_room(passed_on_[i]);
@@ -331,6 +369,7 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
     return;
   }
   Tick due = journal_.now;
+  if (rule >= first_case) due = std::max(due, paused_until_[at.a]);
   if (news)
     due = std::max(due, news_arrives(family, r, at, cause_unit_, std::max(journal_.now, cause_done_)));
   due_at(event, r, due, arrival, offered);
@@ -355,12 +394,14 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
     due += random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
   if (options_.jitter > 0)
     due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
+  if (r.anew) due_[instance_of(families_[event.family], {event.a, event.b}) * 64 + event.rule] = due;
   wheel_.push(due, event);
 }
 
 void EventEngine::attempt(const timed::Event& event) {
   const Family& family = families_[event.family];
   RuleInfo& r = info(family, event.rule, event.a);
+  if (is_stale(event, r)) return;
   if (!r.looks_up.empty() && !look_up(event, r, 0)) return;
   take_or_wait(event, r);
 }
@@ -520,6 +561,7 @@ void EventEngine::serve(std::size_t u) {
 // ---- firing ----------------------------------------------------------------------------------------------
 
 bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
+  if (is_stale(event, r)) return false;
   Family& family = families_[event.family];
   const Parameters at{event.a, event.b};
   if (family.listed) {
@@ -538,6 +580,7 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   }
   // It may be enabled again at once.
   if (family.listed) {
+    family.parked[instance_of(family, at) * 64 + event.rule].lost = 0;
     mark(event.family, static_cast<std::uint32_t>(instance_of(family, at)), std::uint64_t{1} << event.rule);
   } else {
     dirty_blocks_.push_back(event);
@@ -841,8 +884,9 @@ Statistics EventEngine::statistics() const {
   Statistics s;
   s.system = system_;
   if (options_.variant != "default") s.system += "/" + options_.variant;
+  if (options_.policy) s.system += "/" + std::string(name_of(*options_.policy));
   s.cycles = cycles(last_end_ == 0 ? journal_.now : last_end_);
-  s.drained = cycles(journal_.now);
+  s.drained = cycles(drained_);
   s.firings = firings_;
   s.lines_invalidated = lines_invalidated_;
   for (std::size_t i = 0; i < level_names_.size(); ++i) s.levels[level_names_[i]] = levels_[i];

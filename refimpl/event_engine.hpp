@@ -132,10 +132,14 @@ class EventEngine : public Simulator, private timed::Weigher {
   // What was written so far is how memory is to begin.
   void begin();
 
+  // Of a run under a waiting policy: what the machine file says of it. Throws BadInput where no slots are
+  // left.
+  [[nodiscard]] SchedulerSetup setup_of_policy() const;
+
   // ---- guards --------------------------------------------------------------------------------------------
 
   void begin_guard() {
-    timed::reads.begin(binder_.table_of.data());
+    timed::reads.begin(binder_.table_of.data(), journal_.compares_data.data());
     if (binder_.has_scalars) timed::reads.note(timed::any_key, nullptr, 0);
   }
   [[gnu::always_inline]] void judge(std::uint16_t family, Parameters at, std::uint16_t rule,
@@ -176,6 +180,11 @@ class EventEngine : public Simulator, private timed::Weigher {
     timed::reads.end();
   }
 
+  // The thread's next instruction is not before so many cycles from now.
+  void pause(std::uint32_t thread, std::int32_t cycles) {
+    paused_until_[thread] = journal_.now + static_cast<Tick>(cycles) * timed::ticks_per_cycle;
+  }
+
   [[nodiscard]] std::size_t threads_count() const { return workload_.program.threads.size(); }
   [[nodiscard]] const Program& program() const { return workload_.program; }
   [[nodiscard]] bool has_barriers() const;
@@ -198,6 +207,7 @@ class EventEngine : public Simulator, private timed::Weigher {
 
  private:
   static constexpr std::uint32_t nowhere = ~0U;
+  static constexpr std::uint32_t patience = 16;
 
   struct Watcher {
     std::uint16_t family;
@@ -225,6 +235,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   struct Parked {
     std::uint32_t epoch = 0;  // watchers from before the last parking are stale
     std::uint32_t offer = 0;  // the watch whose room it has been offered, or 0
+    std::uint32_t lost = 0;   // how often somebody else has taken it, one after the other
   };
 
   // Bytes (bytes.hpp), with all names looked up but those of fields of messages not seen yet.
@@ -255,6 +266,7 @@ class EventEngine : public Simulator, private timed::Weigher {
     Tick occupancy = 0;
     bool carries = false;
     bool spreads = false;      // waves begin within `start_spread`
+    bool anew = false;         // its latency counts from when it was last found disabled
     bool asks_memory = false;  // or may have a cache make room by what does
     int hit = -1;
     int miss = -1;
@@ -378,6 +390,13 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_links();
   void set_caches();
   void set_mshrs();
+  void set_anew();
+  // Optional rules of which the machine file says when they fire, on the CUs that are taken away.
+  void set_times();
+  [[nodiscard]] bool is_taken(std::uint32_t cu) const {
+    return cu + static_cast<std::uint32_t>(description_.scheduler.cus_taken) >=
+           static_cast<std::uint32_t>(cus_);
+  }
   void set_memory();
   // Bytes, and whether they fit what the rules do; in a file of their own.
   void set_bytes();
@@ -429,6 +448,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   [[gnu::noinline]] void pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule);
   void wake(Key key);
 
+  // Those of the rules whose latency counts anew that were enabled and are no longer.
+  void recheck();
   // Looks at every instance that the last firings may concern.
   void consider_woken();
   void consider_marked();
@@ -449,6 +470,11 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   // An instance is due: it takes its turn, or waits for one.
   void attempt(const timed::Event& event);
+  // Of a rule whose latency counts anew: it has been disabled since the event was made.
+  [[nodiscard]] bool is_stale(const timed::Event& event, const RuleInfo& r) const {
+    return r.anew &&
+           due_[instance_of(families_[event.family], {event.a, event.b}) * 64 + event.rule] > journal_.now;
+  }
   // Takes a turn of the block's bank in each cache that the rule looks up, from the nth on. Returns false
   // where it has to wait for one.
   bool look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth);
@@ -615,7 +641,15 @@ class EventEngine : public Simulator, private timed::Weigher {
   std::uint64_t firings_ = 0;
   std::uint64_t lines_invalidated_ = 0;
   Tick last_end_ = 0;
+  Tick drained_ = 0;  // when anything happened last
   Tick memory_stalled_ = 0;
+  std::vector<Tick> paused_until_;  // by thread
+  // Of rules whose latency counts anew: the one family that has any, and by instance and rule when those that
+  // are scheduled are due. Events from before are dropped.
+  std::uint16_t anew_family_ = 0xFFFF;
+  std::uint64_t anew_ = 0;
+  std::vector<Tick> due_;
+  bool rechecks_ = false;
   std::vector<Tick> issued_;  // by thread: when its operation was issued, plus one
   std::array<std::pair<std::uint64_t, Tick>, 4> operations_{};
 };

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
+#include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/event_engine.hpp"
 #include "refimpl/interleave.hpp"
@@ -47,6 +49,8 @@ void EventEngine::begin() {
       table.table->is_memory = of_table_[static_cast<std::size_t>(table.table->number)].is_memory;
   }
   issued_.assign(threads_count(), 0);
+  paused_until_.assign(threads_count(), 0);
+  set_times();
   start();
 }
 
@@ -385,6 +389,7 @@ void EventEngine::set_timing() {
     };
     r.latency = cycles(timing.latency + (r.name == "begins its kernel" ? description_.kernel_launch : 0));
     r.occupancy = cycles(timing.occupancy / unit->per_cycle);
+    r.anew = timing.anew;
     r.spreads = r.name == "is dispatched";
     r.place = timing.place;
     r.hit = level(timing.hit);
@@ -432,6 +437,70 @@ void EventEngine::set_timing() {
   set_caches();
   set_mshrs();
   set_memory();
+  set_anew();
+}
+
+void EventEngine::set_anew() {
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    const Family& family = families_[f];
+    for (std::size_t n = 0; n < family.rules.size(); ++n) {
+      const RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[n])];
+      if (!r.anew) continue;
+      if (!family.listed || family.of_threads || (anew_family_ != 0xFFFF && anew_family_ != f)) {
+        machine_error(description_, r.place, fmt::format("the time of '{}' cannot count anew", r.name),
+                      "it can for rules over one index type that is neither threads nor blocks");
+      }
+      anew_family_ = static_cast<std::uint16_t>(f);
+      anew_ |= std::uint64_t{1} << n;
+    }
+  }
+  if (anew_family_ != 0xFFFF) due_.assign(families_[anew_family_].instances * 64, 0);
+}
+
+// ---- waiting policies -------------------------------------------------------------------------------------
+
+SchedulerSetup EventEngine::setup_of_policy() const {
+  const SchedulerTiming& said = description_.scheduler;
+  SchedulerSetup setup = scheduler_named(name_of(*options_.policy));
+  // Places of the CUs that are taken: those that nobody has had are not counted to begin with.
+  std::set<std::uint32_t> groups_there;
+  for (std::size_t t = 0; t < threads_count(); ++t) {
+    if (seats_.is_host[t] == 0 && is_taken(seats_.cu_of[t])) groups_there.insert(seats_.work_group_of[t]);
+  }
+  setup.taken = std::min(said.cus_taken * said.slots_per_cu, static_cast<int>(groups_there.size()));
+  const int slots = said.slots_per_cu * (cus_ - said.cus_taken) + setup.taken;
+  if (said.slots_per_cu > 0 && (slots < work_groups_ || setup.taken > 0)) setup.slots = slots;
+  setup.conditions = said.conditions;
+  setup.waiters = said.waiters;
+  setup.log_entries = said.log_entries;
+  setup.readings.predictor = true;
+  if (said.cus_taken > 0 && said.cus_taken >= cus_) {
+    throw BadInput(fmt::format("{} CUs are taken away of {}", said.cus_taken, cus_),
+                   "take fewer with --set scheduler.cus_taken=N");
+  }
+  return setup;
+}
+
+void EventEngine::set_times() {
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    const Family& family = families_[f];
+    for (std::size_t n = 0; n < family.rules.size(); ++n) {
+      const RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[n])];
+      const auto timing = timing_.rules.find(r.name);
+      if (timing == timing_.rules.end() || !timing->second.at) continue;
+      if (r.fairness != Fairness::optional || !family.listed) {
+        machine_error(description_, r.place, fmt::format("'{}' happens when it can, not at a time", r.name),
+                      "'at' is for what need not happen");
+      }
+      const auto& cu_of = family.places[static_cast<std::size_t>(Per::cu)];
+      for (std::size_t i = 0; i < family.instances; ++i) {
+        const Parameters at = parameters_of(family, i);
+        if (!is_taken(cu_of[i])) continue;
+        wheel_.push(static_cast<Tick>(*timing->second.at * static_cast<double>(timed::ticks_per_cycle)),
+                    {static_cast<std::uint16_t>(f), static_cast<std::uint16_t>(n), at.a, at.b});
+      }
+    }
+  }
 }
 
 // Which unit each instance belongs to. Host threads have a place of their own behind the CUs and agents.

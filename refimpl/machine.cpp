@@ -101,6 +101,9 @@ RuleTiming read_rule(FileSection& section) {
   rule.place = section.place();
   rule.latency = section.number("latency", 0, longest, 0);
   rule.occupancy = section.number("occupancy", 0, longest, 1);
+  rule.anew = section.flag("anew", false);
+  if (section.has("at")) rule.at = section.number("at", 0, longest);
+  section.ask("at");
   rule.hit = section.text("hit", "");
   rule.miss = section.text("miss", "");
   rule.carries = section.text("carries", "");
@@ -387,6 +390,24 @@ void read_units(FileSection& section, const MachineDescription& machine,
   });
 }
 
+void read_scheduler(FileSection& root, SchedulerTiming& scheduler) {
+  root.ask("scheduler");
+  if (!root.has("scheduler")) return;
+  FileSection section = root.section("scheduler");
+  const auto number = [&](const char* key, int most) {
+    return static_cast<int>(section.whole(key, 0, static_cast<std::uint64_t>(most), 0));
+  };
+  scheduler.slots_per_cu = number("slots_per_cu", 1024);
+  scheduler.conditions = number("conditions", 1 << 20);
+  scheduler.waiters = number("waiters", 1 << 20);
+  scheduler.log_entries = static_cast<int>(section.whole("log_entries", 1, 1 << 20, 1));
+  scheduler.cus_taken = number("cus_taken", 4096);
+  if (scheduler.cus_taken > 0 && scheduler.slots_per_cu == 0)
+    section.fail_at("cus_taken", "CUs are taken away that have room for any number of work-groups",
+                    "say slots_per_cu = ...");
+  section.done();
+}
+
 void read_shared(FileSection& root, MachineDescription& machine) {
   machine.name = root.text("name");
   machine.gigahertz = root.number("gigahertz", 0.001, 1000);
@@ -409,6 +430,7 @@ void read_shared(FileSection& root, MachineDescription& machine) {
               fmt::format("{} CUs cannot be shared out evenly among {} agents", machine.cus, machine.agents));
   }
   read_units(root, machine, machine.units, machine.paths);
+  read_scheduler(root, machine.scheduler);
 }
 
 SystemTiming read_system(FileSection& section, const MachineDescription& machine, const MemoryTiming* shared,

@@ -55,12 +55,14 @@ struct CacheGeometry {
 };
 struct RuleTiming {
   SourcePlace place;
-  double latency = 0;    // cycles from being enabled to firing
-  double occupancy = 1;  // of its unit, in turns; 0 where it needs none
-  std::string hit;       // the cache level that it hits
-  std::string miss;      // the cache level that it misses
-  std::string carries;   // the kind of message whose arrival it is, when another unit enables it
-  ByteCount bytes;       // of that message
+  double latency = 0;        // cycles from being enabled to firing
+  double occupancy = 1;      // of its unit, in turns; 0 where it needs none
+  bool anew = false;         // the latency counts from when it was last found disabled
+  std::optional<double> at;  // of one that need not fire: the cycle in which all of its instances do that can
+  std::string hit;           // the cache level that it hits
+  std::string miss;          // the cache level that it misses
+  std::string carries;       // the kind of message whose arrival it is, when another unit enables it
+  ByteCount bytes;           // of that message
   std::map<std::string, ByteCount> sends;  // by link
   ByteCount read;                          // from memory, of each block that it accesses there
   ByteCount write;                         // likewise
@@ -139,6 +141,14 @@ struct Assumption {
   [[nodiscard]] std::optional<double> own() const;
 };
 
+// Of waiting policies (spec/scheduler/waiting_policies.hpp): what their hardware holds; 0: no bound.
+struct SchedulerTiming {
+  int slots_per_cu = 0;  // work-groups that a CU has room for
+  int conditions = 0;    // that the SyncMon holds
+  int waiters = 0;       // work-groups that the SyncMon holds
+  int log_entries = 1;   // of the Monitor Log
+  int cus_taken = 0;     // that are taken away some time, with who is there
+};
 struct MachineDescription {
   // A text that it was put together from, and where in `lines` it begins: places count on from text to text.
   struct Part {
@@ -159,6 +169,7 @@ struct MachineDescription {
   std::map<std::string, UnitTiming> units;
   std::vector<PathTiming> paths;
   std::map<std::string, SystemTiming> systems;
+  SchedulerTiming scheduler;
   std::vector<std::string> lines;  // of all its texts, for messages
   std::vector<Part> parts;
 

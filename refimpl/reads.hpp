@@ -81,11 +81,13 @@ class Reads {
   [[nodiscard]] std::uint32_t message_block() const { return message_block_; }
   void note_message(std::uint32_t block) { message_block_ = block; }
 
-  void begin(const Key* table_of) {
+  // `compares_data` is by key of a table: whether a guard has compared data words of its rows.
+  void begin(const Key* table_of, char* compares_data) {
     count_ = 0;
     not_before_ = 0;
     message_block_ = no_block;
     table_of_ = table_of;
+    compares_data_ = compares_data;
   }
   // A guard of which only the value is wanted.
   void begin_unlisted() { count_ = unlisted; }
@@ -111,6 +113,13 @@ class Reads {
   // in no row rests on everything so far.
   [[nodiscard, gnu::always_inline]] Stamp stamp_of(const void* field, Stamp value = any) const {
     return listing() ? found(field, value) : unstamped;
+  }
+
+  // Data words are compared, which come from rows that have been noted: from now on those who watch rows of
+  // these tables are woken by data, too.
+  void note_comparison_of_data() const {
+    for (std::uint32_t i = 0; i < std::min(count_, capacity); ++i)
+      compares_data_[table_of_[entries_[i].key]] = 1;
   }
 
   // Forgets what was noted since; for a loop that turns out not to rest on it.
@@ -157,6 +166,7 @@ class Reads {
   Tick not_before_ = 0;
   std::uint32_t message_block_ = no_block;
   const Key* table_of_ = nullptr;
+  char* compares_data_ = nullptr;
   std::array<Entry, capacity> entries_{};
 };
 
@@ -242,7 +252,9 @@ struct Journal {
   Tick now = 0;
   std::vector<Key> keys;
   std::vector<Row> rows;
-  std::vector<Look> looks;  // of its action at memory, without writing
+  std::vector<Look> looks;          // of its action at memory, without writing
+  std::vector<char> compares_data;  // by key of a table: whether rows that are written wake those who watch
+                                    // them though nothing but data may have changed
 
   // Of the rule that is firing, by level of links; none while none is.
   const Weight* weights = nullptr;

@@ -34,7 +34,14 @@ TimedSystem find_timed_system(std::string_view name, SimulationOptions& options)
   const std::string_view plain = name.substr(0, slash);
   for (const auto& [system_name, system] : timed_systems()) {
     if (system_name != plain) continue;
-    if (slash != std::string_view::npos) options.variant = std::string(name.substr(slash + 1));
+    if (slash == std::string_view::npos) return system;
+    options.variant = std::string(name.substr(slash + 1));
+    if (!system.takes_policies) return system;
+    for (const NamedWaitingPolicy& policy : waiting_policies) {
+      if (policy.name != options.variant) continue;
+      options.variant = "default";
+      options.policy = policy.policy;
+    }
     return system;
   }
   throw BadInput(fmt::format("no system '{}' can be simulated", plain),

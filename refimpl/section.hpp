@@ -55,6 +55,12 @@ class FileSection {
     }
     return static_cast<std::uint64_t>(value);
   }
+  bool flag(const std::string& key, bool fallback) {
+    const toml::node* node = find(key, false);
+    if (node == nullptr) return fallback;
+    if (!node->is_boolean()) fail(*node, fmt::format("{} is neither true nor false", quoted(key)));
+    return **node->as_boolean();
+  }
   std::string text(const std::string& key, std::optional<std::string> fallback = {}) {
     const toml::node* node = find(key, !fallback);
     if (node == nullptr) return *fallback;

@@ -150,7 +150,7 @@ std::string Simulation::inputs_digest() const {
 nlohmann::json Simulation::identity() const {
   return {{"systems", systems_},    {"machine", inputs_digest()}, {"settings", choice_.settings},
           {"sizes", choice_.sizes}, {"faults", choice_.faults},   {"cus", choice_.cus},
-          {"seed", choice_.seed}};
+          {"seed", choice_.seed},   {"cycles", choice_.cycles}};
 }
 
 std::vector<Assumption> Simulation::assumptions() const {
@@ -169,14 +169,15 @@ Simulation::Changed Simulation::changed(const MachineSettings& more) const {
   Changed all;
   all.settings = usual_settings();
   all.request.options.seed = choice_.seed;
+  all.request.options.cycles = choice_.cycles;
   all.request.options.faults = choice_.faults;
   all.request.systems = systems_;
-  for (const std::string& text : choice_.sizes) all.request.sizes.insert(parse_size(text));
+  for (const std::string& text : choice_.sizes) all.request.sizes.insert(parse_size(text, 0));
   for (const std::string& setting : more) {
     if (setting.starts_with(seed)) {
       all.request.options.seed = seed_of(setting.substr(seed.size()));
     } else if (setting.starts_with(size)) {
-      const auto [name, value] = parse_size(setting.substr(size.size()));
+      const auto [name, value] = parse_size(setting.substr(size.size()), 0);
       all.request.sizes[name] = value;
     } else {
       all.settings.push_back(setting);

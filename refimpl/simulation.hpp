@@ -26,6 +26,7 @@ struct SimulationChoice {
   MachineSettings settings;
   int cus = 0;  // as the machine has
   std::uint64_t seed = 1;
+  std::uint64_t cycles = 0;  // after which a run is given up; 0: never
 };
 
 // A choice that makes sense. What runs is a workload by name, a synchronization program, or a litmus test.

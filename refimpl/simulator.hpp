@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "refimpl/machine.hpp"
 #include "refimpl/statistics.hpp"
 #include "refimpl/workloads/workload.hpp"
+#include "spec/scheduler/setup.hpp"
 
 namespace lockstep {
 
@@ -50,10 +52,12 @@ struct SimulationOptions {
   std::map<std::string, int> sizes;     // of the protocol's queues, in place of the machine's
   std::vector<std::string> size_names;  // that mean something elsewhere, for messages about those that do not
   std::string variant = "default";
+  std::optional<WaitingPolicy> policy;  // that runs the work-groups; none: all of them run
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
-  int start_spread = 64;  // cycles within which the waves of a kernel start
-  int jitter = 0;         // cycles, at most, that anything may take longer, at random
+  int start_spread = 64;     // cycles within which the waves of a kernel start
+  std::uint64_t cycles = 0;  // after which it is given up; 0: never
+  int jitter = 0;            // cycles, at most, that anything may take longer, at random
   SimulationObserver* observer = nullptr;
 };
 
@@ -63,6 +67,7 @@ enum class SimulationEnd : std::uint8_t {
   failed,    // an assertion of the program failed
   interrupted,
   limit,  // of firings
+  late,   // it has taken the cycles that it was given
 };
 
 class Simulator {
@@ -92,11 +97,12 @@ struct TimedSystem {
   std::string_view name;
   std::unique_ptr<Simulator> (*build)(const Workload&, const MachineDescription&,
                                       const SimulationOptions&) = nullptr;
+  bool takes_policies = false;
 };
 // Before main begins, by the translation units of systems.
 void register_timed(const Origin& origin, TimedSystem system);
 
-// By name; throws BadInput with the nearest. "quick-release/lean" sets the variant.
+// By name; throws BadInput with the nearest. "quick-release/lean" sets the variant, "sc/awg" the policy.
 TimedSystem find_timed_system(std::string_view name, SimulationOptions& options);
 std::vector<std::string> timed_system_names();
 

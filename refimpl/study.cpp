@@ -35,6 +35,33 @@ void each_of(FileSection& root, const MachineDescription& where, const std::stri
   }
 }
 
+std::vector<std::string> sizes_of(FileSection& section) {
+  std::vector<std::string> sizes;
+  section.entries("sizes", [&](const std::string& size, const toml::node& node) {
+    if (!node.is_integer() || **node.as_integer() < 0)
+      section.fail(node, fmt::format("size '{}' is no whole number", size));
+    sizes.push_back(fmt::format("{}={}", size, **node.as_integer()));
+  });
+  return sizes;
+}
+
+// In place of the systems that are compared.
+void read_programs(FileSection& root, const MachineDescription& where, Study& study) {
+  root.ask("programs");
+  if (!root.has("programs")) return;
+  if (study.systems.size() != 1) root.fail_at("systems", "programs are compared on one system");
+  study.on = study.systems.front();
+  study.systems.clear();
+  each_of(root, where, "programs", [&](FileSection& one) {
+    Study::Program program{one.text("name"), one.text("workload"), {}};
+    if (std::find(study.systems.begin(), study.systems.end(), program.name) != study.systems.end())
+      one.fail_at("name", fmt::format("'{}' is there twice", program.name));
+    program.sizes = sizes_of(one);
+    study.systems.push_back(program.name);
+    study.programs.push_back(std::move(program));
+  });
+}
+
 std::string number(double ratio) {
   if (std::isnan(ratio)) return "-";
   return fmt::format("{:.2f}", ratio);
@@ -89,6 +116,7 @@ std::string rows_of(const Study& study, const Study::Panel& panel, const std::ve
 }  // namespace
 
 std::string Study::Bar::name() const {
+  if (!title.empty()) return title;
   return sizes.empty() ? workload : fmt::format("{} {}", workload, fmt::join(sizes, " "));
 }
 
@@ -110,8 +138,12 @@ Study parse_study(std::string_view text, const std::string& file) {
   study.title = root.text("title");
   study.source = root.text("source");
   study.machine = root.text("machine");
+  study.cycles = root.whole("cycles", 1, std::uint64_t{1} << 50, 0);
+  root.ask("settings");
+  if (root.has("settings")) study.settings = texts(root, "settings");
   study.systems = texts(root, "systems");
-  if (study.systems.size() < 2) root.fail_at("systems", "a study compares two systems at least");
+  read_programs(root, where, study);
+  if (study.systems.size() < 2) root.fail_at("systems", "a study compares two systems or programs at least");
   root.ask("missing");
   if (root.has("missing")) study.missing = texts(root, "missing");
   each_of(root, where, "panels", [&](FileSection& one) {
@@ -132,12 +164,10 @@ Study parse_study(std::string_view text, const std::string& file) {
     study.panels.push_back(std::move(panel));
   });
   each_of(root, where, "bars", [&](FileSection& one) {
-    Study::Bar bar{one.text("workload"), {}};
-    one.entries("sizes", [&](const std::string& size, const toml::node& node) {
-      if (!node.is_integer() || **node.as_integer() < 1)
-        one.fail(node, fmt::format("size '{}' is no whole number above 0", size));
-      bar.sizes.push_back(fmt::format("{}={}", size, **node.as_integer()));
-    });
+    Study::Bar bar;
+    if (study.programs.empty()) bar.workload = one.text("workload");
+    bar.title = one.text("title", "");
+    bar.sizes = sizes_of(one);
     study.bars.push_back(std::move(bar));
   });
   root.done();
@@ -152,7 +182,7 @@ PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::
     std::vector<double> bar(study.systems.size(), none);
     std::vector<Conclusion> conclusions(study.systems.size());
     for (std::size_t s = 0; s < bar.size(); ++s) {
-      if (!panel.is_of(study.systems[s]) || !sweep.base.right()) continue;
+      if (!panel.is_of(study.systems[s]) || !sweep.base.right(s)) continue;
       if (sweep.base.results[0].figures.count(panel.figure) == 0) continue;
       const double ratio = sweep.ratio(sweep.base, s);
       if (!std::isfinite(ratio)) continue;
@@ -178,7 +208,8 @@ PanelRatios ratios_of(const Study& study, const Study::Panel& panel, const std::
 std::string study_text(const Study& study, const std::vector<Sweep>& sweeps) {
   std::string text = fmt::format("Study {}: {}\n  {}\n", study.name, study.title, study.source);
   if (!sweeps.empty())
-    text += fmt::format("  {}; ratios to {}\n", sweeps.front().where, study.systems.front());
+    text += fmt::format("  {}{}; ratios to {}\n", study.on.empty() ? "" : study.on + ", ",
+                        sweeps.front().where, study.systems.front());
   for (const Study::Panel& panel : study.panels) text += rows_of(study, panel, sweeps);
   text += "\n";
   if (std::any_of(sweeps.begin(), sweeps.end(), [](const Sweep& s) { return s.interrupted; }) ||
@@ -207,12 +238,14 @@ nlohmann::ordered_json study_json(const Study& study, const std::vector<Sweep>& 
                               {"title", study.title},         {"source", study.source},
                               {"machine", study.machine},     {"systems", study.systems},
                               {"missing", study.missing}};
+  if (!study.on.empty()) json["on"] = study.on;
   for (const Study::Panel& panel : study.panels) {
     const PanelRatios ratios = ratios_of(study, panel, sweeps);
     nlohmann::ordered_json one{{"title", panel.title}, {"figure", panel.figure}, {"paper", panel.paper}};
     one["bars"] = nlohmann::ordered_json::array();
     for (std::size_t b = 0; b < sweeps.size(); ++b) {
       nlohmann::ordered_json bar{{"workload", study.bars[b].workload}, {"sizes", study.bars[b].sizes}};
+      if (!study.bars[b].title.empty()) bar["title"] = study.bars[b].title;
       for (std::size_t s = 1; s < study.systems.size(); ++s) {
         const double ratio = ratios.bars[b][s];
         nlohmann::ordered_json value{{"ratio", nullptr}};

@@ -1,6 +1,7 @@
-// Studies: systems that a paper puts side by side, on its machine and on workloads, one file each
-// (studies/*.toml). Every bar is a ratio to the first system, beside the paper's where its text has one, and
-// comes with the range over which it lies for all that the machine file assumes (sweep.hpp).
+// Studies: systems that a paper puts side by side, on its machine and on workloads, or programs on one
+// system; one file each (studies/*.toml). Every bar is a ratio to the first system, beside the paper's where
+// its text has one, and comes with the range over which it lies for all that the machine file assumes
+// (sweep.hpp).
 #pragma once
 
 #include <map>
@@ -24,15 +25,27 @@ struct Study {
     [[nodiscard]] double paper_of(const std::string& system) const;
   };
   struct Bar {
-    std::string workload;
+    std::string workload;            // none where programs are compared
     std::vector<std::string> sizes;  // "words=1024"
+    std::string title;
     [[nodiscard]] std::string name() const;
+  };
+  // One of those that are compared, in place of systems: a workload by another name, with sizes of its own.
+  struct Program {
+    std::string name;
+    std::string workload;
+    std::vector<std::string> sizes;
   };
   std::string name;
   std::string title;
   std::string source;
-  std::string machine;               // a shipped one
-  std::vector<std::string> systems;  // the first is what the others are relative to
+  std::string machine;       // a shipped one
+  MachineSettings settings;  // of that machine, said otherwise
+  std::uint64_t cycles = 0;  // after which a run is given up; 0: never
+  // What is compared, programs by their names; the first is what the others are relative to.
+  std::vector<std::string> systems;
+  std::vector<Program> programs;
+  std::string on;                    // the system on which programs are compared
   std::vector<std::string> missing;  // of the paper's, those that Lockstep does not have
   std::vector<Panel> panels;
   std::vector<Bar> bars;

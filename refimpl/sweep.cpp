@@ -214,14 +214,16 @@ class Runner {
   std::size_t all_ = 0;
 };
 
-// The points of one assumption that were run, and the base where the assumption says which choice that is, in
-// order.
-std::vector<std::pair<double, const SweepPoint*>> along(const Sweep& sweep, std::size_t assumption) {
+// The points of one assumption that were run, right for a system, and the base where the assumption says
+// which choice that is, in order.
+std::vector<std::pair<double, const SweepPoint*>> along(const Sweep& sweep, std::size_t assumption,
+                                                        std::size_t system) {
   std::vector<std::pair<double, const SweepPoint*>> points;
   for (const SweepPoint& point : sweep.alone) {
-    if (point.choices[assumption] && point.right()) points.emplace_back(*point.choices[assumption], &point);
+    if (point.choices[assumption] && point.right(system))
+      points.emplace_back(*point.choices[assumption], &point);
   }
-  if (const auto own = sweep.assumptions[assumption].own(); own && sweep.base.right())
+  if (const auto own = sweep.assumptions[assumption].own(); own && sweep.base.right(system))
     points.emplace_back(*own, &sweep.base);
   std::sort(points.begin(), points.end());
   return points;
@@ -233,22 +235,22 @@ std::vector<SweepPoint> halves(const SweepRequest& request, const Sweep& sweep) 
   for (std::size_t a = 0; a < sweep.assumptions.size(); ++a) {
     const Assumption& assumption = sweep.assumptions[a];
     if (!is_range(assumption)) continue;
-    const auto known = along(sweep, a);
-    for (std::size_t i = 0; i + 1 < known.size(); ++i) {
-      const auto changes = [&](std::size_t s) {
-        return sweep.sign(*known[i].second, s) != sweep.sign(*known[i + 1].second, s);
-      };
-      bool any = false;
-      for (std::size_t s = 1; s < sweep.systems.size(); ++s) any = any || changes(s);
-      const double middle = between(assumption, known[i].first, known[i + 1].first, 0.5);
-      const auto refused = [&](const SweepPoint& point) {
-        const auto choice = point.choices[a];
-        return !point.refused.empty() && choice && *choice > known[i].first && *choice < known[i + 1].first;
-      };
-      if (any && middle > known[i].first && middle < known[i + 1].first &&
-          std::none_of(sweep.alone.begin(), sweep.alone.end(), refused))
-        points.push_back(point_alone(request, a, middle));
+    std::set<double> middles;
+    for (std::size_t system = 1; system < sweep.systems.size(); ++system) {
+      const auto known = along(sweep, a, system);
+      for (std::size_t i = 0; i + 1 < known.size(); ++i) {
+        if (sweep.sign(*known[i].second, system) == sweep.sign(*known[i + 1].second, system)) continue;
+        const double middle = between(assumption, known[i].first, known[i + 1].first, 0.5);
+        const auto refused = [&](const SweepPoint& point) {
+          const auto choice = point.choices[a];
+          return !point.refused.empty() && choice && *choice > known[i].first && *choice < known[i + 1].first;
+        };
+        if (middle > known[i].first && middle < known[i + 1].first &&
+            std::none_of(sweep.alone.begin(), sweep.alone.end(), refused))
+          middles.insert(middle);
+      }
     }
+    for (const double middle : middles) points.push_back(point_alone(request, a, middle));
   }
   return points;
 }
@@ -263,7 +265,7 @@ const SweepPoint* farthest(const Sweep& sweep, std::size_t system) {
     return sign == Sign::less ? log : sign == Sign::more ? -log : std::abs(log);
   };
   for (const SweepPoint& point : sweep.together) {
-    if (!point.right() || sweep.sign(point, system) == sign) continue;
+    if (!point.right(system) || sweep.sign(point, system) == sign) continue;
     if (found == nullptr || distance(point) > distance(*found)) found = &point;
   }
   return found;
@@ -281,7 +283,8 @@ SweepPoint fewest(const SweepRequest& request, Sweep& sweep, std::size_t system,
     runner.run({&less}, true);
     if (!less.done()) continue;
     sweep.reduced.push_back(less);
-    if (less.right() && sweep.sign(less, system) != sweep.sign(sweep.base, system)) best = std::move(less);
+    if (less.right(system) && sweep.sign(less, system) != sweep.sign(sweep.base, system))
+      best = std::move(less);
   }
   return best;
 }
@@ -334,8 +337,14 @@ std::vector<Assumption> concerning(std::vector<Assumption> assumptions,
 }
 
 bool SweepPoint::right() const {
-  return done() && std::all_of(results.begin(), results.end(),
-                               [](const Result& r) { return r.end == "finished" && r.wrong == 0; });
+  bool all = done();
+  for (std::size_t s = 0; s < results.size(); ++s) all = all && right(s);
+  return all;
+}
+
+bool SweepPoint::right(std::size_t system) const {
+  const auto is_right = [](const Result& r) { return r.end == "finished" && r.wrong == 0; };
+  return done() && is_right(results.front()) && is_right(results.at(system));
 }
 
 double Sweep::ratio(const SweepPoint& point, std::size_t system) const {
@@ -416,7 +425,7 @@ Sweep sweep(const SweepRequest& request) {
 Conclusion conclusion(const Sweep& sweep, std::size_t system) {
   Conclusion c;
   const auto look = [&](const SweepPoint& point) {
-    if (point.right()) {
+    if (point.right(system)) {
       const double r = sweep.ratio(point, system);
       c.least = std::min(c.least, r);
       c.most = std::max(c.most, r);
@@ -428,7 +437,7 @@ Conclusion conclusion(const Sweep& sweep, std::size_t system) {
     if (point.refused.empty()) ++(point.done() ? c.wrong : c.missing);
     return true;
   };
-  if (sweep.base.right()) {
+  if (sweep.base.right(system)) {
     c.sign = sweep.sign(sweep.base, system);
     c.least = c.most = sweep.ratio(sweep.base, system);
   }
@@ -442,12 +451,12 @@ Conclusion conclusion(const Sweep& sweep, std::size_t system) {
   }
   c.turns_on.assign(turns.begin(), turns.end());
   for (const SweepPoint& point : sweep.together) look(point);
-  for (const SweepPoint& point : sweep.reduced) c.wrong += point.done() && !point.right() ? 1 : 0;
+  for (const SweepPoint& point : sweep.reduced) c.wrong += point.done() && !point.right(system) ? 1 : 0;
   return c;
 }
 
 std::string holds_where(const Sweep& sweep, std::size_t assumption, std::size_t system) {
-  const auto points = along(sweep, assumption);
+  const auto points = along(sweep, assumption, system);
   const Assumption& a = sweep.assumptions[assumption];
   const Sign sign = sweep.sign(sweep.base, system);
   const auto holds = [&](const auto& p) { return sweep.sign(*p.second, system) == sign; };

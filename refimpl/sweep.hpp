@@ -62,8 +62,10 @@ struct SweepPoint {
   std::string where;            // the machine in a word
   std::string refused;          // why there is no such machine; of points at which everything is moved
   [[nodiscard]] bool done() const { return !results.empty(); }
-  // All systems ran to their ends, with the right results: else nothing follows from the point.
+  // All systems ran to their ends, with the right results.
   [[nodiscard]] bool right() const;
+  // The first system and that one did: else nothing follows from the point for it.
+  [[nodiscard]] bool right(std::size_t system) const;
 };
 
 // Of one system's figure against the first's.

@@ -103,6 +103,7 @@ struct Binder {
     const Key first = next;
     next += 1 + count;
     table_of.resize(next, first);
+    journal.compares_data.resize(next, 0);
     return first;
   }
 };
@@ -476,9 +477,8 @@ class Timed {
     friend Value operator^(const Value& a, const Value& b) { return by_lane(a, b, std::bit_xor<>()); }
 
    private:
-    // Rows are watched for all but their data, so a guard that compares data is looked at after every firing.
     static Bool compared(bool b) {
-      timed::reads.note(timed::any_key);
+      if (timed::reads.listing()) timed::reads.note_comparison_of_data();
       return Bool::seen(b);
     }
     // On unsigned numbers, which wrap around.
@@ -907,6 +907,8 @@ class Timed {
         if (after != before_[settled_]) {
           places().note_changes(*journal_, row_key(at), before_[settled_].data(), after.data());
           update(at);
+        } else if (journal_->compares_data[first_key_] != 0) {
+          journal_->write(row_key(at));
         }
         if (++settled_ == unsettled_.size()) {
           settled_ = 0;
@@ -1130,7 +1132,8 @@ class Timed {
         note_membership(entry);
         return Change::inserted;
       }
-      if (timed::outline_of(entry.row) != entry.before) journal_->write(row_key(flat_of(entry)));
+      if (timed::outline_of(entry.row) != entry.before || journal_->compares_data[first_key_] != 0)
+        journal_->write(row_key(flat_of(entry)));
       return Change::none;
     }
     [[nodiscard]] const std::uint32_t* coordinates(std::uint32_t slot) const override {
@@ -1391,6 +1394,10 @@ class Timed {
     timed::reads.rewind(start);
     return Bool::seen(true);
   }
+  // The thread whose instruction is being executed does nothing for so many cycles (lane 0 says how many).
+  void pause(const Value& cycles) const { paused_ = cycles.v.front(); }
+  // How many that was, once.
+  [[nodiscard]] std::int32_t taken_pause() const { return std::exchange(paused_, 0); }
   template <class Tag, class F>
   Number count(Tag tag, F&& f) const {
     std::int64_t n = 0;
@@ -1492,6 +1499,7 @@ class Timed {
   mutable std::array<std::uint32_t, hint_count> hints_{};
   mutable std::vector<int> awaited_;  // by question
   mutable std::uint64_t anywhere_ = 0;
+  mutable std::int32_t paused_ = 0;
 
   // Whether some member gives `Wanted`, for exists, or none gives it, for forall; the result of that one, or
   // what all of them rest on.

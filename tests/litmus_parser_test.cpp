@@ -389,6 +389,18 @@ TEST_CASE("moves and arithmetic compute on registers and constants") {
   CHECK(code[2].b == reg(0));
 }
 
+TEST_CASE("a pause takes a register or a constant, and does nothing else") {
+  const auto code = code_of(" mov r0, 5 ; pause r0 ; pause 64 ;");
+  CHECK(code[1].opcode == Opcode::pause);
+  CHECK(code[1].a == reg(0));
+  CHECK(code[2].a == constant(64));
+  const std::string head = "HRF t\n{ }\nP0@wg 0,agent 0 ;\n";
+  const Program program =
+      parse_litmus(head + " mov r0, 5 ;\n pause r0 ;\n pause 64 ;\nforall (true)\n", "t.litmus").program;
+  CHECK_THAT(print_program(program), Catch::Contains("pause r0") && Catch::Contains("pause 64"));
+  CHECK_THROWS_WITH(code_of(" pause ;"), Catch::Contains("pause"));
+}
+
 TEST_CASE("branches and jumps go to labels, also to one at the very end") {
   const auto code = code_of(
       " AGAIN: ld r0, x ; beq r0, 1, END ; bne r0, 2, AGAIN ; blt r0, 3, AGAIN ;"

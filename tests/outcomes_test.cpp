@@ -161,8 +161,57 @@ TEST_CASE("Synchronization programs end on timed machines, with what they claim 
   SimulationRequest request;
   request.machine = read_machine(machines_folder + "/apu.toml");
   request.systems = {"sc"};
-  request.sizes = {{"threads", 99}};
+  request.sizes = {{"threads", 4097}};
   CHECK_THROWS_AS(run_workload(request, "ticket-lock", never), BadInput);
+  request.sizes = {{"threads", 0}};
+  CHECK_THROWS_WITH(run_workload(request, "ticket-lock", never), Catch::Contains("not between 1 and"));
+}
+
+TEST_CASE("Synchronization programs fill a machine: barriers whose local levels are CUs, and semaphores") {
+  SimulationRequest request;
+  request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
+  request.systems = {"sc", "write-through"};
+  const auto runs = [&](const std::string& name) {
+    INFO(name);
+    const ComparedRun run = run_workload(request, name, never);
+    for (const SystemResult& r : run.results) {
+      INFO(r.system);
+      CHECK(r.end == SimulationEnd::finished);
+      CHECK(r.wrong == 0);
+    }
+    return run;
+  };
+  request.sizes = {{"cus", 8},      {"work-groups-per-cu", 4}, {"narrow", 1},
+                   {"episodes", 5}, {"accesses", 3},           {"backoff", 64}};
+  for (const std::string name : {"tree-barrier", "g-srb", "g-cpusrb", "flag-barrier", "ccg-barrier"})
+    CHECK(runs(name).checked > 96);
+  request.sizes["exchange"] = 1;
+  for (const std::string name : {"tree-barrier", "flag-barrier"}) runs(name);
+  request.sizes = {{"writers", 8}, {"readers", 8}, {"accesses", 10}, {"rounds", 2}, {"backoff", 64}};
+  for (const std::string name : {"prior-sem", "sleep-sem"}) runs(name);
+}
+
+TEST_CASE("A pause takes its cycles where there is time") {
+  const auto cycles = [](const std::string& pauses) {
+    const Program program = parse_litmus("HRF t\n{ }\nP0@wg 0,agent 0 ;\n mov r0, 300 ;\n" + pauses +
+                                             " st x, 1 ;\nforall (true)\n",
+                                         "t.litmus")
+                                .program;
+    SimulationRequest request;
+    request.machine = read_machine(machines_folder + "/apu.toml", machines_folder);
+    request.systems = {"sc"};
+    request.options.start_spread = 0;
+    WorkloadEntry entry;
+    entry.name = "t";
+    entry.build = [&](const WorkloadShape&) { return workload_of(program); };
+    return run_workload(request, entry, never).results.front().statistics.cycles;
+  };
+  const double without = cycles("");
+  const double once = cycles(" pause r0 ;\n");
+  CHECK(once - without >= 300);
+  CHECK(once - without < 310);
+  CHECK(cycles(" pause r0 ;\n pause 1000 ;\n") - once >= 1000);
+  CHECK(cycles(" pause 0 ;\n pause -5 ;\n") - without < 20);
 }
 
 TEST_CASE("Workloads are right on machines of several agents, whatever they run on") {

@@ -387,6 +387,21 @@ TEST_CASE("parking overlooks no enabled rule") {
   }
 }
 
+TEST_CASE("parking overlooks no enabled rule under waiting policies") {
+  SimulationOptions options;
+  options.jitter = 16;
+  MachineDescription machine = read_machine(machines_folder + "/awg.toml", machines_folder);
+  const std::map<std::string, int> threads{{"threads", 6}, {"rounds", 2}};
+  const std::map<std::string, int> grid{{"cus", 2}, {"work-groups-per-cu", 3}, {"waiting", 1}};
+  for (const std::string policy : {"busy-waiting", "timeout", "monnr-all", "monnr-one", "awg"}) {
+    overlooks_nothing("sc/" + policy, "test-and-set", threads, machine, options);
+    overlooks_nothing("sc/" + policy, "tree-barrier", grid, machine, options);
+  }
+  machine.scheduler.slots_per_cu = 2;
+  for (const std::string policy : {"timeout", "monnr-all", "monnr-one"})
+    overlooks_nothing("sc/" + policy, "ticket-lock", threads, machine, options);
+}
+
 TEST_CASE("parking overlooks no enabled rule where memory or a bank is busy") {
   const std::map<std::string, int> messages{{"pairs", 2}, {"rounds", 2}, {"table", 4}};
   const std::map<std::string, int> two_kernels{{"words", 64}, {"kernels", 2}};

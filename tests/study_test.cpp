@@ -2,6 +2,7 @@
 // run.
 #include "refimpl/study.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/process.hpp"
+#include "refimpl/launched.hpp"
 #include "refimpl/workloads/programs.hpp"
 #include "tests/machines.hpp"
 
@@ -78,13 +80,49 @@ TEST_CASE("Study: a file is read, and what is wrong in it is told with its place
   };
   refused("title = \"one", "tittle = \"one", "'title' is missing");
   refused("missing", "mising", "did you mean");
-  refused("[\"sc\", \"write-through\", \"quick-release\"]", "[\"sc\"]", "compares two systems at least");
+  refused("[\"sc\", \"write-through\", \"quick-release\"]", "[\"sc\"]", "compares two systems or programs at least");
   refused("{ write-through = 2.0 }", "{ write-trough = 2.0 }", "did you mean 'write-through'");
   refused("{ write-through = 2.0 }", "{ write-through = -1 }", "no ratio");
-  refused("{ words = 64 }", "{ words = 0 }", "no whole number above 0");
-  refused("{ words = 64 }", "{ words = \"many\" }", "no whole number above 0");
+  refused("{ words = 64 }", "{ words = -1 }", "no whole number");
+  refused("{ words = 64 }", "{ words = \"many\" }", "no whole number");
   refused("workload = \"stencil\"", "workload = 3", "not a string");
   refused("[[bars]]\nworkload = \"copy\"", "[[bars]\nworkload = \"copy\"", "");
+}
+
+TEST_CASE("Study: programs are compared on one system, by names of their own") {
+  const std::string of_programs = R"(
+title = "one lock beside another"
+source = "a paper, Figure 1"
+machine = "apu"
+systems = ["sc"]
+[[programs]]
+name = "first"
+workload = "ticket-lock"
+[[programs]]
+name = "second"
+workload = "test-and-set"
+sizes = { rounds = 2 }
+[[panels]]
+title = "Run time"
+figure = "cycles"
+paper = { second = 2.0 }
+[[bars]]
+title = "few"
+sizes = { threads = 2 }
+)";
+  const auto parsed = [&](const std::string& from, const std::string& to) {
+    std::string changed = of_programs;
+    if (!from.empty()) changed.replace(changed.find(from), from.size(), to);
+    return parse_study(changed, "mine.toml");
+  };
+  const Study study = parsed("", "");
+  CHECK(study.on == "sc");
+  CHECK(study.systems == std::vector<std::string>{"first", "second"});
+  CHECK(study.programs.back().sizes == std::vector<std::string>{"rounds=2"});
+  CHECK(study.bars.front().name() == "few");
+  CHECK_THROWS_WITH(parsed("[\"sc\"]", "[\"sc\", \"rfo\"]"), Catch::Contains("on one system"));
+  CHECK_THROWS_WITH(parsed("\"second\"", "\"first\""), Catch::Contains("there twice"));
+  CHECK_THROWS_WITH(parsed("second = 2.0", "secnd = 2.0"), Catch::Contains("did you mean 'second'"));
 }
 
 TEST_CASE("Study: means are geometric, ranges are those of the sweeps, and nothing is made of nothing") {
@@ -136,13 +174,19 @@ TEST_CASE("Study: what is shipped names machines, systems, workloads and figures
   for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_SOURCE_DIR "/refimpl/studies")) {
     const Study study = parse_study(read_file(entry.path()), entry.path().string());
     INFO(study.name);
-    const MachineDescription machine =
-        read_machine(machines_folder + "/" + study.machine + ".toml", machines_folder);
-    for (const std::string& system : study.systems) {
+    CHECK(std::filesystem::exists(machines_folder + "/" + study.machine + ".toml"));
+    for (const std::string& system : study.programs.empty() ? study.systems : std::vector{study.on}) {
       SimulationOptions options;
-      CHECK_NOTHROW(find_timed_system(system, options));
+      if (find_launched_system(system, options) == nullptr) CHECK_NOTHROW(find_timed_system(system, options));
     }
-    for (const Study::Bar& bar : study.bars) CHECK_NOTHROW(find_workload(bar.workload));
+    for (const Study::Program& program : study.programs) CHECK_NOTHROW(find_workload(program.workload));
+    const auto launches = [](const std::string& workload) {
+      return std::any_of(launch_workloads().begin(), launch_workloads().end(),
+                         [&](const LaunchWorkloadEntry& entry) { return entry.name == workload; });
+    };
+    for (const Study::Bar& bar : study.bars) {
+      if (study.programs.empty() && !launches(bar.workload)) CHECK_NOTHROW(find_workload(bar.workload));
+    }
     for (const Study::Panel& panel : study.panels) {
       for (const auto& [system, ratio] : panel.paper) CHECK(system != study.systems.front());
     }

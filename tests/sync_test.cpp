@@ -275,6 +275,16 @@ TEST_CASE("a semaphore without a lock needs one atomic for its check and its upd
   }
 }
 
+TEST_CASE("SpinSem as released keeps its permits, and livelocks as the figure does") {
+  for (const Values& values :
+       {Values{{"readers", 2}, {"writers", 1}}, Values{{"readers", 1}, {"writers", 2}}}) {
+    CHECK(safety(built("spin-sem", "as-released", values)) == "holds");
+    CHECK_FALSE(races(built("spin-sem", "as-released", values)));
+  }
+  const Values contended{{"leaving", 1}, {"readers", 2}, {"size", 2}};
+  CHECK(progress(built("spin-sem", "as-released", contended)) == "livelock");
+}
+
 TEST_CASE("SleepSem as released is for readers alone") {
   const Values readers{{"readers", 3}, {"writers", 0}};
   CHECK(safety(built("sleep-sem", "as-released", readers)) == "holds");
@@ -383,6 +393,41 @@ TEST_CASE(
       CHECK(kept(model, "default", order) == (model == "sc" || model == "tso"));
   }
   CHECK(races(built("the-deque", "as-printed")));
+}
+
+TEST_CASE("words that are handed on from barrier to barrier are all counted, and show a barrier that fails") {
+  for (const std::string name : {"tree-barrier", "g-srb", "g-cpusrb", "flag-barrier", "ccg-barrier"}) {
+    INFO(name);
+    const Values values{{"cus", 2}, {"accesses", 1}, {"episodes", 2}};
+    CHECK(safety(built(name, "", values)) == "holds");
+    CHECK_FALSE(races(built(name, "", values)));
+  }
+  CHECK(races(built("tree-barrier", "", {{"accesses", 1}, {"episodes", 2}}, "unfenced")));
+}
+
+TEST_CASE("work-groups of a CU exchange words where the grid divides, and race with another CU where not") {
+  for (const std::string name : {"tree-barrier", "flag-barrier"}) {
+    INFO(name);
+    const Values even{{"cus", 1}, {"work-groups-per-cu", 2}, {"accesses", 1}, {"exchange", 1}};
+    CHECK(safety(built(name, "", even)) == "holds");
+    CHECK_FALSE(races(built(name, "", even)));
+    CHECK(races(built(name, "", {{"cus", 2}, {"grid", 3}, {"accesses", 1}, {"exchange", 1}})));
+  }
+  const Values waves{{"cus", 1}, {"work-groups-per-cu", 2}, {"accesses", 1}, {"exchange", 1}, {"waves", 2}};
+  CHECK(safety(built("tree-barrier", "", waves)) == "holds");
+}
+
+TEST_CASE("backoff changes no verdict") {
+  const Values two{{"backoff", 4}};
+  for (const std::string name : {"tree-barrier", "g-srb", "g-cpusrb", "prior-sem", "sleep-sem", "spin-sem"}) {
+    INFO(name);
+    CHECK(safety(built(name, "", two)) == "holds");
+    CHECK(progress(built(name, "", two)) == progress(built(name)));
+  }
+  const Values contended{{"leaving", 1}, {"readers", 2}, {"size", 2}, {"backoff", 2}};
+  CHECK(progress(built("spin-sem", "", contended)) == "livelock");
+  CHECK(progress(built("prior-sem", "", contended)) == "terminates");
+  CHECK(safety(built("spin-sem", "", {{"readers", 2}, {"backoff", 4}, {"accesses", 2}})) == "holds");
 }
 
 TEST_CASE("an atomic at L2 gets its turn where its block is not replaced before it") {
@@ -494,16 +539,22 @@ TEST_CASE("a program is named after what differs from the standard") {
 TEST_CASE("what a program does not have is refused with what it has") {
   CHECK(message_of([] { sync_program("ticket"); }).starts_with("no synchronization program is called"));
   CHECK(message_of([] {
-          built("ticket-lock", "", {{"threads", 7}});
-        }) == "threads=7 of ticket-lock is not between 1 and 6");
-  CHECK(message_of([] {
           built("ticket-lock", "", {{"readers", 1}});
         }) == "ticket-lock has no parameter 'readers'; it has: threads, rounds, waves, narrow");
+  CHECK(message_of([] {
+          built("ticket-lock", "", {{"threads", 4097}});
+        }) == "threads=4097 of ticket-lock is not between 1 and 4096");
   CHECK(message_of([] { built("ticket-lock", "printed"); }) ==
         "ticket-lock has no variant 'printed'; it has: default, as-released, turn-not-wrapped");
   CHECK(message_of([] {
-          built("spin-sem", "", {{"readers", 6}, {"writers", 4}});
-        }) == "a program has room for 9 threads");
+          built("spin-sem", "", {{"backoff", 12}});
+        }) == "backoff=12 is no power of two from 2 on");
+  CHECK(message_of([] {
+          built("tree-barrier", "", {{"exchange", 1}});
+        }) == "exchange=1 needs words to exchange: accesses=1");
+  CHECK(message_of([] {
+          built("g-srb", "", {{"exchange", 1}, {"accesses", 1}});
+        }) == "exchange=1 is for tree-barrier and flag-barrier");
   CHECK(message_of([] {
           built("spin-sem", "", {{"leaving", 3}});
         }) == "leaving=3 is more than there are permits: size=2");

@@ -8,6 +8,7 @@
 #include "checker/language/test.hpp"
 #include "checker/liveness/liveness.hpp"
 #include "checker/scheduling/setup.hpp"
+#include "spec/sync/catalogue.hpp"
 
 namespace lockstep {
 namespace {
@@ -169,6 +170,24 @@ TEST_CASE("who is resumed when its time is up, though others want its slot, may 
     CAPTURE(policy);
     CHECK(verdict(policy, one_waits(), {"slots=1", "reading=expiry-resumes"}) == "livelock");
   }
+}
+
+TEST_CASE("AWG's own prediction is one of those that it may make, and loses who arms late", "[waiting]") {
+  const Settings predicts{"reading=predictor"};
+  const Settings no_timeouts{"reading=predictor", "timeouts=none"};
+  for (const Program& program : {one_waits(), two_wait(), two_values(), lock(), lock_of_three()}) {
+    INFO(program.name);
+    CHECK(verdict("awg", program, predicts) == "terminates");
+  }
+  CHECK(verdict("awg", one_waits(), no_timeouts) == "terminates");
+  CHECK(verdict("awg", two_wait(), no_timeouts) == "deadlock");
+  CHECK(verdict("awg", two_wait(), {"reading=predictor", "timeouts=stalled", "slots=2"}) == "deadlock");
+  // Of a barrier's updates those count that are made while somebody waits for its end.
+  const Program barrier =
+      sync_program("tree-barrier").build({"", "", {{"cus", 1}, {"work-groups-per-cu", 4}, {"waiting", 1}}});
+  CHECK(verdict("awg", barrier, no_timeouts) == "deadlock");
+  CHECK(verdict("awg", barrier, predicts) == "terminates");
+  CHECK(verdict("monnr-all", barrier, {"timeouts=none"}) == "terminates");
 }
 
 TEST_CASE("a full SyncMon and a full Monitor Log lose nobody", "[waiting]") {

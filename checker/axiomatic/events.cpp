@@ -369,6 +369,7 @@ class Runner {
           break;
         case Opcode::dispatch:
         case Opcode::await:
+        case Opcode::pause:
           break;
         case Opcode::move:
           assign(s, at.destination, value(s, at.a), taint(s, at.a));

@@ -121,6 +121,7 @@ constexpr std::array hrf_forms{
     branch_form("blt", Comparison::less),
     branch_form("bge", Comparison::greater_equal),
     Form{.name = "goto", .opcode = Opcode::jump, .operands = "T"},
+    Form{.name = "pause", .opcode = Opcode::pause, .operands = "V"},
     Form{.name = "assert", .opcode = Opcode::assertion, .operands = "VV"},
     Form{.name = "avdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::avdevice)},
     Form{.name = "visdevice", .opcode = Opcode::fence, .operands = "", .tags = bit(Tag::visdevice)},

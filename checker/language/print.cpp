@@ -347,6 +347,8 @@ std::string instruction_text(const Instruction& instruction, const Program& prog
       return "mov " + destination + ", " + a;
     case Opcode::arithmetic:
       return std::string(dialect_word(instruction.arithmetic)) + " " + destination + ", " + a + ", " + b;
+    case Opcode::pause:
+      return "pause " + a;
     case Opcode::branch:
       return print_branch(instruction, a, b, target);
     case Opcode::jump:

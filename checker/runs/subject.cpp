@@ -150,14 +150,14 @@ void apply_shared(const SharedOptions& shared, std::span<Subject> subjects) {
   }
 }
 
-std::pair<std::string, int> parse_size(std::string_view text) {
+std::pair<std::string, int> parse_size(std::string_view text, int least) {
   const auto equals = text.find('=');
   int value = 0;
   bool good = equals != std::string_view::npos && equals > 0;
   if (good) {
     const std::string_view number = text.substr(equals + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    good = error == std::errc() && end == number.data() + number.size() && value > 0;
+    good = error == std::errc() && end == number.data() + number.size() && value >= least;
   }
   if (!good)
     throw BadInput(fmt::format("'{}' is not a size", text), "write NAME=NUMBER, such as s-fifo1-entries=2");

@@ -54,8 +54,8 @@ struct SharedOptions {
 // one that no system knows, and on a variant for a subject that was named with another.
 void apply_shared(const SharedOptions& shared, std::span<Subject> subjects);
 
-// "s-fifo1-entries=2"; throws BadInput on anything else.
-std::pair<std::string, int> parse_size(std::string_view text);
+// "s-fifo1-entries=2", of `least` at least; throws BadInput on anything else.
+std::pair<std::string, int> parse_size(std::string_view text, int least = 1);
 
 // What may be done without, by its name on a command line.
 struct ReductionSwitch {

@@ -31,6 +31,7 @@ constexpr std::array reading_names{
     NamedReading{&WaitingReadings::observes_plain_stores, "observes-plain-stores"},
     NamedReading{&WaitingReadings::expiry_resumes, "expiry-resumes"},
     NamedReading{&WaitingReadings::any_order, "any-order"},
+    NamedReading{&WaitingReadings::predictor, "predictor"},
 };
 
 struct NamedNumber {
@@ -93,9 +94,11 @@ SchedulerSetup scheduler_named(std::string_view name) {
 std::string_view name_of(ProgressModel model) {
   return progress_models.at(static_cast<std::size_t>(model)).name;
 }
+std::string_view name_of(WaitingPolicy policy) {
+  return waiting_policies.at(static_cast<std::size_t>(policy)).name;
+}
 std::string_view name_of(const SchedulerSetup& setup) {
-  return setup.is_policy ? waiting_policies.at(static_cast<std::size_t>(setup.policy)).name
-                         : name_of(setup.model);
+  return setup.is_policy ? name_of(setup.policy) : name_of(setup.model);
 }
 
 std::vector<std::string> scheduler_names() {

@@ -12,6 +12,7 @@ namespace lockstep {
 // "obe", "awg", with the timeouts that the paper gives a policy. Throws BadInput with the nearest name.
 SchedulerSetup scheduler_named(std::string_view name);
 std::string_view name_of(ProgressModel model);
+std::string_view name_of(WaitingPolicy policy);
 std::string_view name_of(const SchedulerSetup& setup);
 // All names: progress models from the weakest to the strongest, then policies in the paper's order.
 std::vector<std::string> scheduler_names();

@@ -16,14 +16,7 @@
 
 namespace lockstep {
 
-// Sizes together with the order of work-groups. Where every request is performed at once there is room for
-// more threads.
-template <class Sizes>
-struct ScheduledSizesOf;
-template <class Capacities, class... Tags>
-struct ScheduledSizesOf<SizesWithin<Capacities, Tags...>> {
-  using type = SizesWithin<Capacities, Tags..., OrderTag>;
-};
+// Where every request is performed at once there is room for more threads.
 template <class Info>
 using CapacitiesOf = std::conditional_t < requires {
   requires Info::performs_at_once;

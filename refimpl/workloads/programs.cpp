@@ -20,13 +20,28 @@ Lanes in_all_lanes(std::int32_t value) {
   return lanes;
 }
 
+// For each block of the program the machine's first. Block 0 is what a port names before its first request.
+std::vector<int> blocks_of_machine(const Program& program, int words_per_block) {
+  std::vector<int> words;
+  for (const Location& location : program.locations) {
+    const auto block = static_cast<std::size_t>(location.block);
+    if (words.size() <= block) words.resize(block + 1, 1);
+    words[block] = std::max(words[block], location.word + 1);
+  }
+  std::vector<int> first{1};
+  for (const int n : words) first.push_back(first.back() + (n + words_per_block - 1) / words_per_block);
+  return first;
+}
+
 }  // namespace
 
-Workload workload_of(const Program& program) {
+Workload workload_of(const Program& program, int words_per_block) {
   Workload workload;
   workload.program = needs_lowering(program) ? lowered_for_systems(program) : program;
+  const std::vector<int> first = blocks_of_machine(workload.program, words_per_block);
   for (Location& location : workload.program.locations) {
-    ++location.block;  // block 0 is what a port names before its first request
+    location.block = first[static_cast<std::size_t>(location.block)] + location.word / words_per_block;
+    location.word %= words_per_block;
     workload.initial.push_back(in_all_lanes(location.initial_value));
   }
   for (const FinalValue& final_value : workload.program.final_values) {
@@ -56,12 +71,12 @@ std::optional<WorkloadEntry> sync_workload(std::string_view name) {
   entry.name = program->name;
   entry.what = program->what;
   for (const SyncParameter& parameter : program->parameters)
-    entry.sizes.push_back({parameter.name, parameter.standard, parameter.what});
+    entry.sizes.push_back({parameter.name, parameter.standard, parameter.what, parameter.low});
   entry.build = [program = *program, asked](const WorkloadShape& shape) {
     SyncParameters parameters = asked;
     for (const auto& [size, value] : shape.sizes) parameters.values[size] = value;
     try {
-      return workload_of(program.build(parameters));
+      return workload_of(program.build(parameters), shape.words_per_block);
     } catch (const std::invalid_argument& error) {
       throw BadInput(error.what());
     }

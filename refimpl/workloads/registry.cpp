@@ -68,11 +68,13 @@ Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& asked) 
     if (size.standard > 0) shape.sizes.try_emplace(std::string(size.name), size.standard);
   }
   for (const auto& [name, size] : shape.sizes) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
       throw BadInput(fmt::format("{} has no size '{}'", entry.name, name), suggestion(name, names));
     }
-    if (size < 1 || size > most) {
-      throw BadInput(fmt::format("size {}={} is not between 1 and {}", name, size, most));
+    const int least = entry.sizes[static_cast<std::size_t>(found - names.begin())].least;
+    if (size < least || size > most) {
+      throw BadInput(fmt::format("size {}={} is not between {} and {}", name, size, least, most));
     }
   }
   return entry.build(shape);

@@ -42,6 +42,7 @@ struct WorkloadSize {
   std::string_view name;
   int standard;
   std::string_view what;
+  int least = 1;
 };
 struct WorkloadEntry {
   std::string_view name;

@@ -31,8 +31,8 @@ constexpr bool goes_back(const std::vector<Instruction>& code, std::size_t pc) {
   return (opcode == Opcode::branch || opcode == Opcode::jump) && code[pc].target <= static_cast<int>(pc);
 }
 constexpr bool asks_memory(const Instruction& i) {
-  return i.opcode != Opcode::move && i.opcode != Opcode::arithmetic && i.opcode != Opcode::branch &&
-         i.opcode != Opcode::jump && i.opcode != Opcode::assertion;
+  return i.opcode != Opcode::move && i.opcode != Opcode::arithmetic && i.opcode != Opcode::pause &&
+         i.opcode != Opcode::branch && i.opcode != Opcode::jump && i.opcode != Opcode::assertion;
 }
 
 // Whether its thread may go on while the instruction's access is under way.

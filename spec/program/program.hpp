@@ -32,6 +32,7 @@ enum class Opcode : std::uint8_t {
   await,         // waits until those slots are free that `a` has as bits, slot 1 as the lowest
   move,          // destination <- a
   arithmetic,    // destination <- a (op) b, on registers, no memory access
+  pause,         // takes `a` cycles, at least, where there is time; else nothing
   branch,        // if a (comparison) b, continue at target
   jump,          // continue at target
   assertion,     // fails the run unless a (comparison) b

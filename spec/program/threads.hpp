@@ -290,6 +290,12 @@ struct Threads {
           next(s);
         });
         break;
+      case Opcode::pause:
+        r.rule(named("executes"), over(), idle, [this, i, next, &at](State& s) {
+          if constexpr (requires { k.pause(operand(s, i, at.a)); }) k.pause(operand(s, i, at.a));
+          next(s);
+        });
+        break;
       case Opcode::branch:
         r.rule(named("executes"), over(), idle, [this, i, t, next, &at](State& s) {
           k.when(

@@ -83,10 +83,18 @@ struct ScheduledCapacities {
           : Tag::capacity;
 };
 
+// The sizes of a memory system together with the order of work-groups.
+template <class Sizes>
+struct ScheduledSizesOf;
+
 // The ids of work-groups, by which a scheduler tells them apart; rigid, in order of their numbers.
 struct OrderTag : Numbered<"order", most_scheduled> {};
 template <class K>
 using WorkGroupOrder = typename K::template Map<WorkGroupTag, OrderTag>;
+template <class Capacities, class... Tags>
+struct ScheduledSizesOf<SizesWithin<Capacities, Tags...>> {
+  using type = SizesWithin<Capacities, Tags..., OrderTag>;
+};
 
 // Whom a timeout reaches.
 enum class Timeouts : std::uint8_t { none, stalled, all };
@@ -99,6 +107,7 @@ struct WaitingReadings {
   bool expiry_resumes = false;         // a stalled work-group whose time is up tries again though others are
                                        // ready for its slot; else it is switched out then (IV.B)
   bool any_order = false;              // of the ready queue; else first come, first served
+  bool predictor = false;              // AWG resumes all or one as V.A has it; else it may do either
 };
 
 inline constexpr std::array scheduler_faults{

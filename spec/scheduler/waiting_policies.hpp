@@ -17,6 +17,9 @@
 //  - "resumes one" takes the one that has waited longest: the list has a head and a tail (V.C).
 //  - A condition that is met while its work-group is being switched out is remembered until it is out.
 //  - Addresses are blocks and words; a monitored bit is that of a cache line (V.B), hence of a block.
+//  - AWG's prediction, where it is the paper's (`predictor`): updates count while the line's monitored bit is
+//    set, the one that meets the condition among them; a timeout resets nothing; work-groups in the Monitor
+//    Log or at the CP do not count as waiting; every address has its filter (V.C has 512).
 //  - A waiting work-group whose monitored bit is cleared by somebody else's wake-up stays in the SyncMon; the
 //    bit is set again when a waiter on that block registers.
 #pragma once
@@ -65,8 +68,18 @@ struct WaitingPolicies {
     Word word;
     Value expected;
     Bool resumed;  // its condition was met (fault no-recheck only)
+    Bool chosen;   // to be resumed, within one step
     BOOST_DESCRIBE_CLASS(Context, (),
-                         (status, turn, notified, place, arrived, block, word, expected, resumed), (), ())
+                         (status, turn, notified, place, arrived, block, word, expected, resumed, chosen), (),
+                         ())
+  };
+  // The different values that a monitored address has been updated to, up to three of them: those that AWG's
+  // prediction tells apart. The paper's counting Bloom filter may take a new one for one of them.
+  struct Updates {
+    typename K::template Int<0, 3> count;
+    Value first;
+    Value second;
+    BOOST_DESCRIBE_CLASS(Updates, (), (count, first, second), (), ())
   };
   struct State {
     typename K::template Table<Context, WorkGroupTag> group;
@@ -74,8 +87,9 @@ struct WaitingPolicies {
     typename K::template Table<Bool, BlockTag> monitored;
     typename K::template Int<0, most_scheduled> slots;
     typename K::template Int<0, most_scheduled> to_take;
-    Bool resumes_one;  // AWG's prediction, which may be wrong
-    BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one), (), ())
+    Bool resumes_one;  // AWG's prediction, where it is left open: it may be wrong
+    typename K::template Table<Updates, BlockTag, WordTag> updates;  // where it is the paper's
+    BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one, updates), (), ())
   };
   static constexpr bool observes = true;
 
@@ -141,11 +155,12 @@ struct WaitingPolicies {
         over(work_groups),
         [this, part, live](const auto& s, WorkGroup w) {
           const State& own = part(s);
-          const auto ready = [&](WorkGroup v) { return live(s, v) && own.group(v).status == Status::ready; };
+          const auto ready = [&](WorkGroup v) { return own.group(v).status == Status::ready && live(s, v); };
+          const Bool is_ready = ready(w);
           const Bool first = Bool(setup.readings.any_order) || k.forall(work_groups, [&](WorkGroup v) {
             return !ready(v) || v == w || own.group(w).turn < own.group(v).turn;
           });
-          return ready(w) && first && has_free_slot(own, s, live);
+          return is_ready && first && has_free_slot(own, s, live);
         },
         [this, part](auto& s, WorkGroup w) {
           State& own = part(s);
@@ -230,14 +245,17 @@ struct WaitingPolicies {
           own.group(w).status = Status::leaving;
         });
     if (setup.policy != WaitingPolicy::awg) return;
-    r.rule(
-        Rule{
-            .name = "predicts otherwise", .unit = "SyncMon", .source = "V.A", .fairness = Fairness::optional},
-        over(),
-        [this, live](const auto& s) {
-          return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
-        },
-        [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
+    if (!setup.readings.predictor)
+      r.rule(
+          Rule{.name = "predicts otherwise",
+               .unit = "SyncMon",
+               .source = "V.A",
+               .fairness = Fairness::optional},
+          over(),
+          [this, live](const auto& s) {
+            return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
+          },
+          [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
     r.rule(
         Rule{.name = "is taken from the Monitor Log", .unit = "CP", .source = "V.B"}, over(work_groups),
         [part](const auto& s, WorkGroup w) {
@@ -278,7 +296,7 @@ struct WaitingPolicies {
   template <class Whole, class Live>
   [[nodiscard]] Bool is_crowded(const State& own, const Whole& s, const Live& live) const {
     return k.exists(work_groups, [&](WorkGroup v) {
-      return live(s, v) && own.group(v).status == Status::ready;
+      return own.group(v).status == Status::ready && live(s, v);
     }) && !has_free_slot(own, s, live);
   }
   [[nodiscard]] Bool holds_slot(const State& s, WorkGroup w) const {
@@ -391,16 +409,19 @@ struct WaitingPolicies {
     };
     if (!has_monitor()) return;
     const Bool monitored = k.pick(blocks, b, [&](Block i) { return s.monitored(i); });
+    if (setup.readings.predictor)
+      k.when(monitored, [&] { k.at(blocks, b, [&](Block i) { count_update(s.updates(i, word), value); }); });
     k.when(monitored && k.exists(work_groups, [&](WorkGroup w) { return met(s, w); }), [&] {
-      const State before = s;
-      const auto resumed = [&](WorkGroup w) {
-        const Bool first = k.forall(work_groups, [&](WorkGroup v) {
-          return !met(before, v) || !(before.group(v).arrived < before.group(w).arrived);
-        });
-        return met(before, w) && (!resumes_one(before) || first);
-      };
+      const Bool one = resumes_one(s, b, word);
       k.for_each(work_groups, [&](WorkGroup w) {
-        k.when(resumed(w), [&] {
+        const Bool first = k.forall(work_groups, [&](WorkGroup v) {
+          return !met(s, v) || !(s.group(v).arrived < s.group(w).arrived);
+        });
+        s.group(w).chosen = met(s, w) && (!one || first);
+      });
+      k.for_each(work_groups, [&](WorkGroup w) {
+        k.when(s.group(w).chosen, [&] {
+          s.group(w).chosen = false;
           forget(s, w);
           wake(s, w);
         });
@@ -409,11 +430,35 @@ struct WaitingPolicies {
       if (!setup.readings.keeps_monitoring && setup.policy != WaitingPolicy::mon_nr_one) {
         k.at(blocks, b, [&](Block i) { s.monitored(i) = false; });
       }
+      if (setup.readings.predictor) k.at(blocks, b, [&](Block i) { reset_unless_waited_for(s, i, word); });
     });
   }
-  [[nodiscard]] Bool resumes_one(const State& s) const {
-    return Bool(setup.policy == WaitingPolicy::mon_nr_one) ||
-           (Bool(setup.policy == WaitingPolicy::awg) && s.resumes_one);
+  [[nodiscard]] Bool resumes_one(const State& s, Block b, Word word) const {
+    if (setup.policy != WaitingPolicy::awg) return setup.policy == WaitingPolicy::mon_nr_one;
+    if (!setup.readings.predictor) return s.resumes_one;
+    // "At most two unique updates" (V.A); with one waiter both are the same.
+    return k.pick(blocks, b, [&](Block i) { return !(s.updates(i, word).count > 2); });
+  }
+  void count_update(Updates& u, const Value& value) const {
+    const Bool known = (u.count > 0 && u.first == value) || (u.count > 1 && u.second == value);
+    k.when(!known && u.count < 3, [&] {
+      k.when(u.count == 1, [&] { u.second = value; });
+      k.when(u.count == 0, [&] { u.first = value; });
+      u.count = u.count + 1;
+    });
+  }
+  // "Once [...] all waiting WGs have resumed, and the address is not monitored, the associated Bloom filter
+  // is reset."
+  void reset_unless_waited_for(State& s, Block b, Word word) const {
+    const Bool waited_for = k.exists(work_groups, [&](WorkGroup w) {
+      const Context& c = s.group(w);
+      return c.place == WaitingPlace::sync_mon && c.block == b && c.word == word;
+    });
+    k.when(!waited_for && !s.monitored(b), [&] {
+      s.updates(b, word).count = 0;
+      s.updates(b, word).first = Value(0);
+      s.updates(b, word).second = Value(0);
+    });
   }
 
   // The work-group may execute again, wherever it is.

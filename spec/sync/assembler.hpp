@@ -9,7 +9,7 @@
 //   ...
 //
 // What it makes prints and reads back in the HRF dialect. It checks what would otherwise be found out late:
-// a label that stands nowhere, a mark without its counterpart, more code or registers than a machine holds.
+// a label that stands nowhere, a mark without its counterpart. Who runs it knows how much a machine holds.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,6 @@
 
 #include "spec/program/machine.hpp"
 #include "spec/program/program.hpp"
-#include "spec/scheduler/setup.hpp"
 
 namespace lockstep::sync {
 
@@ -138,6 +137,7 @@ class CodeOf {
     i.a = a.operand;
     i.b = b.operand;
   }
+  void pause(Value cycles) { add(Opcode::pause).a = cycles.operand; }
   void add(Register to, Value a, Value b) { compute(ArithmeticFunction::add, to, a, b); }
   void subtract(Register to, Value a, Value b) { compute(ArithmeticFunction::subtract, to, a, b); }
 
@@ -205,8 +205,6 @@ class CodeOf {
       i.target = places_.at(static_cast<std::size_t>(i.target));
       if (i.target == nowhere) throw std::logic_error("a label stands nowhere");
     }
-    check(thread.code.size(), max_instructions, "instructions");
-    check(thread.registers.size(), RegisterTag::capacity, "registers");
   }
 
  private:
@@ -241,11 +239,6 @@ class CodeOf {
     i.scope = access.scope;
     return i;
   }
-  void check(std::size_t found, int most, std::string_view what) const {
-    if (found <= static_cast<std::size_t>(most)) return;
-    throw std::invalid_argument(self().name + " has " + std::to_string(found) + " " + std::string(what) +
-                                ", and there is room for " + std::to_string(most));
-  }
 
   Program* program_;
   int thread_;
@@ -257,7 +250,6 @@ class Assembler {
   explicit Assembler(std::string name, std::string doc = "") {
     program_.name = std::move(name);
     program_.doc = std::move(doc);
-    program_.threads.reserve(most_scheduled + 1);
   }
 
   // A word in a block of its own, or in the block of another.
@@ -300,9 +292,6 @@ class Assembler {
   // The next thread, in a wave of its own. A thread of a kernel begins and ends with it.
   CodeOf thread(Placement at) {
     const int number = static_cast<int>(program_.threads.size());
-    if (number == most_scheduled) {
-      throw std::invalid_argument("a program has room for " + std::to_string(most_scheduled) + " threads");
-    }
     at.wave = number;
     Thread& made = program_.threads.emplace_back();
     made.name = "P" + std::to_string(number);
@@ -312,10 +301,6 @@ class Assembler {
   }
 
   Program take() {
-    if (blocks_ > BlockTag::capacity) {
-      throw std::invalid_argument("a program has room for " + std::to_string(BlockTag::capacity) +
-                                  " blocks, and this one needs " + std::to_string(blocks_));
-    }
     for (const Section& section : program_.sections) {
       for (const Stretch& stretch : section.stretches) {
         if (stretch.end < 0) throw std::logic_error("a thread never exits its section");

@@ -13,8 +13,8 @@
 
 namespace lockstep::sync {
 
-inline constexpr SyncParameter rounds_parameter{"rounds", "how often each thread goes in; 0: for ever", 0, 4,
-                                                1};
+inline constexpr SyncParameter rounds_parameter{"rounds", "how often each thread goes in; 0: for ever", 0,
+                                                1000, 1};
 
 // HeteroSync's local locks are those of one CU, with fences that reach one work-group
 // (__threadfence_block()), and atomics that reach the device.

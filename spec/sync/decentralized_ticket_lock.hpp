@@ -35,9 +35,10 @@ inline constexpr std::array decentralized_faults{
     Fault{"two-entries-unlocked", "two entries are unlocked to begin with"},
 };
 inline constexpr std::array decentralized_parameters{
-    SyncParameter{"threads", "work-groups", 1, 6, 2}, rounds_parameter,
+    SyncParameter{"threads", "work-groups", 1, most_work_groups, 2}, rounds_parameter,
     SyncParameter{"waves", "of a work-group", 1, 2, 1},
-    SyncParameter{"entries", "of the ring; 0: one a work-group", 0, 6, 0}, narrow_fences_parameter};
+    SyncParameter{"entries", "of the ring; 0: one a work-group", 0, most_work_groups, 0},
+    narrow_fences_parameter};
 
 class DecentralizedTicketLock {
  public:

@@ -68,15 +68,15 @@ class FlagBarrier {
     const int cu = launch.cu_of(group);
     // With one work-group on each CU there is no local level.
     if (launch.most_on_a_cu() == 1) return global(thread, launch, group);
-    const Flags& flags = local_[static_cast<std::size_t>(cu)];
-    const int place = group / launch.cus;
-    raise(thread, flags, place);
-    if (place == 0) {
-      await_all(thread, flags, groups_expected(launch, cu), local_scope());
-      global(thread, launch, cu);
-      let_go(thread, flags, groups_expected(launch, cu), local_scope());
-    }
-    await_own(thread, flags, place, local_scope());
+    local(thread, launch, group, [&] { global(thread, launch, cu); });
+  }
+  // cudaBarrierLocal
+  void meet_on_cu(CodeOf& thread, const Launch& launch, int group) const {
+    local(thread, launch, group, [] {});
+  }
+  void follow_on_cu(CodeOf& thread, const Launch& launch, int group) const {
+    const int own = as_released("siblings-not-met") ? 2 : 3;
+    for (int i = 0; i < own + (launch.leads(group) ? 2 : 0); ++i) thread.barrier();
   }
   void follow(CodeOf& thread, const Launch& launch, int group, int) {
     const bool local = launch.most_on_a_cu() > 1;
@@ -118,6 +118,21 @@ class FlagBarrier {
     for (const Word flag : flags.out) program.finally(flag, 0);
   }
   static Word at(const std::vector<Word>& flags, int place) { return flags[static_cast<std::size_t>(place)]; }
+
+  // With what the first of the CU does when all of it have come.
+  template <class F>
+  void local(CodeOf& thread, const Launch& launch, int group, F&& met) const {
+    const int cu = launch.cu_of(group);
+    const Flags& flags = local_[static_cast<std::size_t>(cu)];
+    const int place = group / launch.cus;
+    raise(thread, flags, place);
+    if (place == 0) {
+      await_all(thread, flags, groups_expected(launch, cu), local_scope());
+      met();
+      let_go(thread, flags, groups_expected(launch, cu), local_scope());
+    }
+    await_own(thread, flags, place, local_scope());
+  }
 
   // cudaBarrier; the first work-group is the main one.
   void global(CodeOf& thread, const Launch& launch, int place) const {

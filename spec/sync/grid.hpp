@@ -14,26 +14,33 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "spec/sync/assembler.hpp"
+#include "spec/sync/backoff.hpp"
 #include "spec/sync/parameters.hpp"
 
 namespace lockstep::sync {
 
 inline constexpr std::array grid_parameters{
-    SyncParameter{"cus", "compute units (NUM_SM)", 1, 3, 2},
-    SyncParameter{"work-groups-per-cu", "on each of them", 1, 6, 1},
-    SyncParameter{"grid", "work-groups altogether (gridDim.x); 0: as many on each CU", 0, 6, 0},
-    SyncParameter{"episodes", "how often they meet", 1, 2, 1},
+    SyncParameter{"cus", "compute units (NUM_SM)", 1, most_work_groups, 2},
+    SyncParameter{"work-groups-per-cu", "on each of them", 1, 32, 1},
+    SyncParameter{"grid", "work-groups altogether (gridDim.x); 0: as many on each CU", 0, most_work_groups,
+                  0},
+    SyncParameter{"episodes", "how often they meet", 1, 100, 1},
     SyncParameter{"waves", "of a work-group", 1, 2, 1},
     SyncParameter{"waiting", "1: waits by waiting atomics, once its own try has failed", 0, 1, 0},
     SyncParameter{"narrow", "1: local operations at work-group scope", 0, 1, 0},
     SyncParameter{"migrates", "1: the last work-group of CU 0 resumes on CU 1 and reads its smID again", 0, 1,
                   0},
-    SyncParameter{"launched-before", "work-groups of a kernel that used the barrier before; 0: none", 0, 5,
-                  0},
+    SyncParameter{"launched-before", "work-groups of a kernel that used the barrier before; 0: none", 0,
+                  most_work_groups, 0},
+    SyncParameter{"accesses", "words that each work-group increments before each barrier, others in turn", 0,
+                  1000, 0},
+    SyncParameter{"exchange", "1: and once more those of another on its CU, behind a local barrier", 0, 1, 0},
+    backoff_parameter,
 };
 
 // One launch of a kernel.
@@ -64,7 +71,11 @@ inline int groups_of(const SyncChoice& choice) {
 class Message {
  public:
   Message(Assembler& program, int episodes) {
-    words_ = program.words_together("x", episodes);
+    // Three of a block, and their neighbour.
+    for (int e = 0; e < episodes; ++e) {
+      const std::string name = "x" + std::to_string(e);
+      words_.push_back(e % 3 == 0 ? program.word(name) : program.word_beside(words_.back(), name));
+    }
     neighbour_ = program.word_beside(words_.front(), "z");
   }
   void before_all(CodeOf& thread, bool reads, Register r) const {
@@ -84,23 +95,74 @@ class Message {
   Word neighbour_;
 };
 
+// The data of HeteroSync's kernels of barriers (main.cu: kernelAtomicTreeBarrierUniq,
+// kernelFBSTreeBarrierUniq): as many words for each work-group, which it alone increments, and then, behind
+// each barrier, those of the next work-group, on the next CU. With `exchange` (...LocalExch) the work-groups
+// of a CU meet beforehand, and each increments those of the next one on its CU as well; as the code finds
+// them, work-group g + NUM_SM, which is on this CU where the grid divides.
+class TradedWords {
+ public:
+  TradedWords(Assembler& program, const SyncChoice& choice) {
+    const int groups = groups_of(choice);
+    const int count = choice["accesses"];
+    if (choice["exchange"] == 1 && count == 0)
+      throw std::invalid_argument("exchange=1 needs words to exchange: accesses=1");
+    const std::vector<Word> all = program.words_together("own", groups * count);
+    for (int g = 0; g < groups; ++g)
+      sets_.push_back({{all.begin() + g * count, all.begin() + (g + 1) * count}});
+  }
+
+  void increment(CodeOf& thread, int set, Register r) {
+    Set& at = sets_[static_cast<std::size_t>(set) % sets_.size()];
+    for (const Word word : at.words) {
+      thread.load(r, word);
+      thread.add(r, r, 1);
+      thread.store(word, r);
+    }
+    if (!at.words.empty()) thread.move(r, 0);
+    ++at.times;
+  }
+  void claim_at_end(Assembler& program) const {
+    for (const Set& set : sets_) {
+      for (const Word word : set.words) program.finally(word, set.times);
+    }
+  }
+
+ private:
+  struct Set {
+    std::vector<Word> words;
+    int times = 0;  // that all together increment them
+  };
+  std::vector<Set> sets_;
+};
+
 // What two-level barriers have in common. `Barrier` says what the two kinds of wave do in one episode:
 //   void lead(CodeOf&, const Launch&, int group, int episode)   the leader's wave
 //   void follow(CodeOf&, const Launch&, int group, int episode) the other wave
 //   void prepare(CodeOf&, const Launch&, int group)             its registers; `scratch()` is one of them
 //   int reader(const Launch&) const                             if it is not the first work-group
+//   void meet_on_cu(CodeOf&, const Launch&, int group)          its local level alone, if it has one
+//   void follow_on_cu(CodeOf&, const Launch&, int group)
 template <class Barrier>
 class Grid {
  public:
   Grid(const SyncChoice& choice, Assembler& program, Barrier& barrier)
-      : choice_(choice), program_(program), barrier_(barrier), message_(program, choice["episodes"]) {
+      : choice_(choice),
+        program_(program),
+        barrier_(barrier),
+        message_(program, choice["episodes"]),
+        traded_(program, choice) {
     const int all = groups_of(choice);
+    if (choice["exchange"] == 1 && !has_local_level)
+      throw std::invalid_argument("exchange=1 is for tree-barrier and flag-barrier");
     if (choice["migrates"] == 1 && (choice["cus"] < 2 || all < 2)) {
       throw std::invalid_argument("migrates=1 needs two CUs and a work-group on each");
     }
     const int before = choice["launched-before"];
     if (before > 0) launch({before, choice["cus"], 0, 0, 1, false});
-    launch({all, choice["cus"], before > 0 ? 1 : -1, before, choice["episodes"], true});
+    const Launch last{all, choice["cus"], before > 0 ? 1 : -1, before, choice["episodes"], true};
+    launch(last);
+    traded_.claim_at_end(program);
   }
 
  private:
@@ -125,14 +187,35 @@ class Grid {
     }
   }
 
+  static constexpr bool has_local_level = requires(Barrier & b, CodeOf& thread, const Launch& launch) {
+    b.meet_on_cu(thread, launch, 0);
+  };
+  // Only with others on its CU.
+  [[nodiscard]] bool exchanges(const Launch& launch, int group) const {
+    return launch.is_last && choice_["exchange"] == 1 && launch.groups_on(launch.cu_of(group)) > 1;
+  }
+  void meet_on_cu(CodeOf& thread, const Launch& launch, int group, bool leads) {
+    if constexpr (has_local_level)
+      leads ? barrier_.meet_on_cu(thread, launch, group) : barrier_.follow_on_cu(thread, launch, group);
+  }
+
   void wave(const Launch& launch, int group, bool leads, const std::vector<Claim>& meetings) {
     CodeOf thread = program_.thread({.wg = launch.first_wg + group, .kernel = launch.kernel});
     if (leads) barrier_.prepare(thread, launch, group);
     const bool reads = leads && launch.is_last && group == reader(launch);
     const bool last_wave = leads == (choice_["waves"] == 1);
     const bool writes = last_wave && launch.is_last && group + 1 == launch.groups && group > 0;
+    const bool works = leads && launch.is_last;
+    int set = group;
     if (reads) message_.before_all(thread, launch.groups > 1, barrier_.scratch());
     for (int e = 0; e < launch.episodes; ++e) {
+      if (works) traded_.increment(thread, set, barrier_.scratch());
+      if (exchanges(launch, group)) {
+        meet_on_cu(thread, launch, group, leads);
+        set += launch.leaders();
+        if (works) traded_.increment(thread, set, barrier_.scratch());
+      }
+      ++set;
       message_.before(thread, writes, e);
       if (launch.is_last) thread.arrive(meetings[static_cast<std::size_t>(e)]);
       leads ? barrier_.lead(thread, launch, group, e) : barrier_.follow(thread, launch, group, e);
@@ -146,6 +229,7 @@ class Grid {
   Assembler& program_;
   Barrier& barrier_;
   Message message_;
+  TradedWords traded_;
 };
 
 // The program of a barrier, which claims what its own words are in the end:

@@ -29,7 +29,7 @@ inline constexpr std::array hybrid_barrier_faults{
 inline constexpr std::array hybrid_barrier_parameters = [] {
   std::array<SyncParameter, grid_parameters.size() + 1> all{};
   std::copy(grid_parameters.begin(), grid_parameters.end(), all.begin());
-  all.back() = {"threshold", "work-groups on a CU from which on it is G-SRB", 1, 8, 2};
+  all.back() = {"threshold", "work-groups on a CU from which on it is G-SRB", 1, 33, 2};
   return all;
 }();
 

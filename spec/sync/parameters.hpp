@@ -22,6 +22,9 @@ struct SyncParameter {
   int standard = 0;
 };
 
+// As many as a machine with time is asked for; what explores all runs holds fewer, and says so.
+inline constexpr int most_work_groups = 4096;
+
 // What a user asks for; whatever is left out is as usual.
 struct SyncParameters {
   std::string variant;  // empty: "default"

@@ -4,7 +4,8 @@
 //
 // Source: Dalmia, thesis, ch. 4: SpinSem is Fig. 4.4, PriorSem Fig. 4.8. Its `post` enters and its `wait`
 // leaves; atomics are relaxed at agent scope, __threadfence() is a fence at agent scope, and the number of
-// permits is plain data under the lock. Backoff takes time only, and there is none.
+// permits is plain data under the lock. Backoff takes time only (backoff.hpp): SpinSemEBO and PriorSemEBO are
+// these with `backoff`, after each failure to enter, as HeteroSync has it; who leaves tries again at once.
 //
 // What is printed, and what the variants are:
 //  - `acqLock` becomes true with the lock, whether or not there were permits (4.4 (a) l. 7, 4.8 (a) l. 11): a
@@ -14,6 +15,9 @@
 //    of l. 11-12 has it, every turn of the loop releases the lock, also that of a thread which did not get
 //    it. Between a fence and its neighbour, or behind __syncthreads(), a brace changes nothing with one wave.
 //    Closing it earlier than l. 9 would take the number of permits out of the lock's conditional.
+//  - HeteroSync's code of SpinSem (cudaLocksSemaphoreEBO.cu) differs in a word that a writer sets when it
+//  finds too
+//    few permits, and clears when it gets in; a reader that finds it set has failed, too (`as-released`).
 //  - The flag of PriorSem is one bit for all who leave, and each sets it once: whoever gets out first clears
 //    it for the others as well (4.8 (b) l. 12-14, 18). Repaired: it is set again after every failure. The
 //    code published with HeteroSync counts those who leave instead (variant `counted`).
@@ -31,9 +35,12 @@
 // Threads that begin inside (`leaving`) are readers that have their permits and only leave.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
+#include "spec/sync/backoff.hpp"
 #include "spec/sync/critical_section.hpp"
 
 namespace lockstep::sync {
@@ -43,6 +50,7 @@ inline constexpr std::array spin_semaphore_variants{
     Variant{"unlock-in-loop", "the last brace of Fig. 4.4 at its end, permits repaired"},
     Variant{"as-printed", "Fig. 4.4, its missing brace where Fig. 4.8 (a) has one"},
     Variant{"as-printed-unlock-in-loop", "Fig. 4.4, its missing brace at the end"},
+    Variant{"as-released", "HeteroSync's code: the default, and readers stay out while a writer waits"},
 };
 inline constexpr std::array prior_semaphore_variants{
     Variant{"default", "permits repaired; the flag is set after every failure"},
@@ -77,11 +85,13 @@ inline constexpr std::array sleep_semaphore_faults{
     Fault{"leaves-unfenced", "no fence in front of giving them back"},
 };
 inline constexpr std::array semaphore_parameters{
-    SyncParameter{"readers", "work-groups that enter to read", 0, 6, 1},
-    SyncParameter{"writers", "work-groups that enter to write", 0, 6, 1},
-    SyncParameter{"size", "permits", 1, 6, 2},
+    SyncParameter{"readers", "work-groups that enter to read", 0, most_work_groups, 1},
+    SyncParameter{"writers", "work-groups that enter to write", 0, most_work_groups, 1},
+    SyncParameter{"size", "permits", 1, most_work_groups, 2},
     rounds_parameter,
-    SyncParameter{"leaving", "readers that begin inside and only leave", 0, 6, 0},
+    SyncParameter{"leaving", "readers that begin inside and only leave", 0, most_work_groups, 0},
+    SyncParameter{"accesses", "more words that writers write, and each reader its part of them", 0, 1000, 0},
+    backoff_parameter,
 };
 
 // What threads do with a semaphore, however it is entered and left.
@@ -94,13 +104,15 @@ class ReadersAndWriters {
   Program take() {
     x_ = program_.word("x");
     y_ = program_.word_beside(x_, "y");
+    more_ = program_.words_together("more", choice_["accesses"]);
     for (int t = 0; t < choice_["leaving"]; ++t) leaving();
-    for (int t = 0; t < readers_; ++t) entering(false);
-    for (int t = 0; t < writers_; ++t) entering(true);
+    for (int t = 0; t < readers_; ++t) entering(false, t);
+    for (int t = 0; t < writers_; ++t) entering(true, t);
     if (rounds_ > 0) {
       program_.finally("all permits are back", permits_, counts_up_ ? 0 : size_);
       claim_at_end();
       program_.finally("every write counts", x_, writers_ * rounds_);
+      for (const Word word : more_) program_.finally(word, writers_ * rounds_);
     }
     return program_.take();
   }
@@ -116,14 +128,22 @@ class ReadersAndWriters {
         size_(choice["size"]),
         rounds_(choice["rounds"]),
         program_(choice.name()),
+        backoff_(choice),
         inside_(program_.section("no more are inside than there are permits", size_)) {
     const std::string leaving = "leaving=" + std::to_string(choice_["leaving"]);
     if (choice_["leaving"] > size_) {
       throw std::invalid_argument(leaving + " is more than there are permits: size=" + std::to_string(size_));
     }
+    if (rounds_ == 0 && choice_["accesses"] > 0)
+      throw std::invalid_argument("accesses count, and in endless rounds (rounds=0) without end");
     if (readers_ + writers_ + choice_["leaving"] == 0) {
       throw std::invalid_argument("readers, writers and leaving are all 0: there is no thread");
     }
+  }
+
+  // After a failure to enter.
+  void back_off(CodeOf& thread, bool writer) const {
+    writer ? backoff_.pause(thread) : backoff_.pause_a_little_longer(thread);
   }
 
   // `r` is 0 before and after `leave`; between the two it is the reader's or writer's.
@@ -150,6 +170,7 @@ class ReadersAndWriters {
   int size_;
   int rounds_;
   Assembler program_;
+  Backoff backoff_;
   Claim inside_;
   Word permits_;
   bool counts_up_ = false;
@@ -167,13 +188,16 @@ class ReadersAndWriters {
     thread.finish();
   }
 
-  void entering(bool writer) {
+  void entering(bool writer, int number) {
     CodeOf thread = next_thread();
     const Register r = thread.reg("r");
+    backoff_.prepare(thread);
     repeat(thread, rounds_, [&] {
+      backoff_.restart(thread);
       enter(thread, r, writer);
       thread.enter(inside_, writer ? size_ : 1);
       writer ? write(thread, r) : read(thread, r);
+      writer ? write_more(thread, r) : read_more(thread, r, number);
       thread.exit(inside_);
       leave(thread, r, writer);
       thread.move(r, 0);
@@ -202,8 +226,25 @@ class ReadersAndWriters {
     thread.move(s, 0);
   }
 
+  void write_more(CodeOf& thread, Register r) const {
+    for (const Word word : more_) {
+      thread.load(r, word);
+      thread.add(r, r, 1);
+      thread.store(word, r);
+    }
+  }
+  // "Each access a fraction (1/N)" (4.4.2): N are those readers that there are to a writer.
+  void read_more(CodeOf& thread, Register r, int number) const {
+    const int parts = std::max(1, readers_ / std::max(1, writers_));
+    const int words = static_cast<int>(more_.size());
+    const int part = number % parts;
+    for (int w = part * words / parts; w < (part + 1) * words / parts; ++w)
+      thread.load(r, more_[static_cast<std::size_t>(w)]);
+  }
+
   Word x_;
   Word y_;
+  std::vector<Word> more_;
   int threads_ = 0;
 };
 
@@ -213,13 +254,15 @@ class LockedSemaphore final : public ReadersAndWriters {
       : ReadersAndWriters(choice), has_priority_(has_priority), lock_(program_.word("lock")) {
     place_permits();
     if (has_priority_) priority_ = program_.word("priority");
+    if (writers_wait()) waiting_ = program_.word_beside(permits_, "writerWaiting");
   }
 
  private:
   [[nodiscard]] bool permits_repaired() const {
     return choice_.is("default") || choice_.is("counted") || choice_.is("flag") ||
-           choice_.is("unlock-in-loop");
+           choice_.is("unlock-in-loop") || choice_.is("as-released");
   }
+  [[nodiscard]] bool writers_wait() const { return choice_.is("as-released"); }
   [[nodiscard]] bool unlocks_in_loop_of_entry() const {
     return choice_.is("as-printed-unlock-in-loop") || (choice_.is("unlock-in-loop") && !has_priority_);
   }
@@ -247,32 +290,52 @@ class LockedSemaphore final : public ReadersAndWriters {
     const Label too_few = thread.label();
     const Label inside = thread.label();
     const Label again = thread.here_is();
-    if (has_priority_) thread.wait_cas(priority_, 0, 0, atomically);
+    if (has_priority_) let_leave(thread, r, writer);
     thread.cas(r, lock_, 0, 1, atomically);
-    if (unlocks_in_loop_of_entry()) {
+    if (unlocks_in_loop_of_entry() || backoff_.is_any()) {
       thread.branch_equal(r, 0, mine);
-      unlock(thread);
+      if (unlocks_in_loop_of_entry()) unlock(thread);
+      back_off(thread, writer);
       thread.jump(again);
     } else {
       thread.branch_unequal(r, 0, again);
     }
     thread.place(mine);
     thread.fence(fully);
+    if (writers_wait() && !writer) {
+      thread.load(r, waiting_);
+      thread.branch_unequal(r, 0, too_few);
+    }
     thread.load(r, permits_);
     thread.branch(r, Comparison::less, taken, too_few);
     thread.subtract(r, r, taken);
     thread.store(permits_, r);
     if (permits_repaired()) {
+      if (writers_wait() && writer) thread.store(waiting_, 0);
       unlock(thread);
       thread.jump(inside);
       thread.place(too_few);
+      if (writers_wait() && writer) thread.store(waiting_, 1);
       unlock(thread);
+      back_off(thread, writer);
       thread.jump(again);
     } else {
       thread.place(too_few);
       unlock(thread);
     }
     thread.place(inside);
+  }
+
+  // Fig. 4.8 (a) l. 6-8.
+  void let_leave(CodeOf& thread, Register r, bool writer) const {
+    if (!backoff_.is_any()) return thread.wait_cas(priority_, 0, 0, atomically);
+    const Label nobody = thread.label();
+    const Label again = thread.here_is();
+    thread.cas(r, priority_, 0, 0, atomically);
+    thread.branch_equal(r, 0, nobody);
+    back_off(thread, writer);
+    thread.jump(again);
+    thread.place(nobody);
   }
 
   // Fig. 4.4 (b), with Fig. 4.8 (b) l. 11-15 and 18-19.
@@ -329,11 +392,13 @@ class LockedSemaphore final : public ReadersAndWriters {
   void claim_at_end() override {
     program_.finally("the lock is free", lock_, 0);
     if (has_priority_) program_.finally("nobody has priority", priority_, 0);
+    if (writers_wait()) program_.finally("no writer waits", waiting_, 0);
   }
 
   bool has_priority_;
   Word lock_;
   Word priority_;
+  Word waiting_;
 };
 
 // The number of permits without a lock.
@@ -346,7 +411,15 @@ class LockFreeSemaphore final : public ReadersAndWriters {
     const int taken = amount(writer);
     const Label again = thread.here_is();
     thread.load(r, permits_, atomically);
-    thread.branch(r, Comparison::less, taken, again);
+    if (backoff_.is_any()) {
+      const Label enough = thread.label();
+      thread.branch(r, Comparison::greater_equal, taken, enough);
+      back_off(thread, writer);
+      thread.jump(again);
+      thread.place(enough);
+    } else {
+      thread.branch(r, Comparison::less, taken, again);
+    }
     if (choice_.is("default")) {
       const Register wanted = thread.reg("wanted");
       const Register seen = thread.reg("seen");

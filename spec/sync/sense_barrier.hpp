@@ -57,7 +57,7 @@ inline constexpr std::array sense_barrier_faults{
 class SenseBarrier {
  public:
   SenseBarrier(const SyncChoice& choice, Assembler& program, bool all_join)
-      : choice_(choice), all_join_(all_join) {
+      : choice_(choice), all_join_(all_join), backoff_(choice) {
     for (int cu = 0; has_local_level() && cu < choice["cus"]; ++cu) {
       const std::string on = "_" + std::to_string(cu);
       counters_.push_back(program.word("localBarr" + on));
@@ -76,6 +76,7 @@ class SenseBarrier {
     s_ = thread.reg("s");
     d_ = thread.reg("d");
     e_ = thread.reg("e");
+    backoff_.prepare(thread);
   }
   [[nodiscard]] Register scratch() const { return d_; }
 
@@ -139,6 +140,7 @@ class SenseBarrier {
     const Scope scope = local_scope();
     const Word counter = counters_[static_cast<std::size_t>(cu)];
     const Label out = thread.label();
+    backoff_.restart(thread);
     thread.load(s_, sense, shared(scope));  // l. 1
     thread.compute(ArithmeticFunction::equal, s_, s_, 0);
     join(thread, counter, scope);  // l. 3, 7
@@ -146,15 +148,10 @@ class SenseBarrier {
     thread.load(d_, sense, shared(scope));  // l. 8
     thread.branch_equal(d_, s_, out);
     thread.cas(d_, counter, n, 0, relaxed(scope));  // l. 9
-    if (waits()) {
-      const Label last = thread.label();
-      thread.branch_equal(d_, n, last);
+    unless_last(thread, n, again, [&] {
       thread.wait_load(d_, sense, s_, relaxed(scope));
       thread.jump(out);
-      thread.place(last);
-    } else {
-      thread.branch_unequal(d_, n, again);
-    }
+    });
     if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     thread.store(sense, s_, shared(scope));  // l. 11
     thread.jump(again);
@@ -169,26 +166,37 @@ class SenseBarrier {
     const int n = joining - (choice_.has("joins-off-by-one") ? 1 : 0);
     const int after = choice_.has("counter-not-reset") ? n : 0;
     const Label out = thread.label();
+    backoff_.restart(thread);
     join(thread, counter_, agent);  // l. 2, 6
     const Label again = thread.here_is();
     thread.load(d_, sense_, shared(agent));  // l. 7
     if (!waits_for_own()) thread.load(e_, sense, shared(agent));
     thread.branch_equal(d_, e_, out);
     thread.cas(d_, counter_, n, after, relaxed(agent));  // l. 8
-    if (waits()) {
-      const Label last = thread.label();
-      thread.branch_equal(d_, n, last);
+    unless_last(thread, n, again, [&] {
       thread.wait_load(d_, sense_, e_, relaxed(agent));
       thread.jump(out);
-      thread.place(last);
-    } else {
-      thread.branch_unequal(d_, n, again);
-    }
+    });
     if (!choice_.has("unfenced")) thread.fence(acq_rel(agent));  // l. 9
     thread.store(sense_, e_, shared(agent));  // l. 10: *sense is as it was read, while its leader is here
     thread.jump(again);
     thread.place(out);
     end_of_phase(thread, agent);
+  }
+
+  // Whoever has not found `n` goes back, or waits.
+  template <class Wait>
+  void unless_last(CodeOf& thread, int n, Label again, Wait wait) const {
+    if (!waits() && !backoff_.is_any()) return thread.branch_unequal(d_, n, again);
+    const Label last = thread.label();
+    thread.branch_equal(d_, n, last);
+    if (waits()) {
+      wait();
+    } else {
+      backoff_.pause(thread);
+      thread.jump(again);
+    }
+    thread.place(last);
   }
 
   // while (ld_gbl_cg(done)), which loads the global sense as well.
@@ -223,6 +231,7 @@ class SenseBarrier {
 
   const SyncChoice& choice_;
   bool all_join_;
+  Backoff backoff_;
   std::vector<Word> counters_;  // of CUs
   std::vector<Word> senses_;
   Word counter_;

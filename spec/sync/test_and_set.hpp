@@ -23,7 +23,7 @@ inline constexpr std::array test_and_set_faults{
     Fault{"test-then-set", "it reads 0 and then writes 1, in two steps"},
 };
 inline constexpr std::array test_and_set_parameters{
-    SyncParameter{"threads", "work-groups, of one thread each", 1, 6, 2}, rounds_parameter,
+    SyncParameter{"threads", "work-groups, of one thread each", 1, most_work_groups, 2}, rounds_parameter,
     narrow_fences_parameter};
 
 inline Program test_and_set(const SyncChoice& choice) {

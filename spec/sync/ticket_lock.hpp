@@ -29,7 +29,7 @@ inline constexpr std::array ticket_lock_faults{
     Fault{"turn-not-read-to-acquire", "seeing one's turn acquires nothing"},
 };
 inline constexpr std::array ticket_lock_parameters{
-    SyncParameter{"threads", "work-groups", 1, 6, 2}, rounds_parameter,
+    SyncParameter{"threads", "work-groups", 1, most_work_groups, 2}, rounds_parameter,
     SyncParameter{"waves", "of a work-group", 1, 2, 1}, narrow_fences_parameter};
 
 class TicketLock {

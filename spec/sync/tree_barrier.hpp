@@ -40,7 +40,7 @@ inline constexpr std::array tree_barrier_faults{
 
 class TreeBarrier {
  public:
-  TreeBarrier(const SyncChoice& choice, Assembler& program) : choice_(choice) {
+  TreeBarrier(const SyncChoice& choice, Assembler& program) : choice_(choice), backoff_(choice) {
     for (int cu = 0; cu < choice["cus"]; ++cu) {
       const std::string on = "_" + std::to_string(cu);
       const Word first = program.word("localBarr1" + on);
@@ -56,18 +56,33 @@ class TreeBarrier {
     for (const Word counter : global_) program.finally(counter, 0);
   }
 
-  void prepare(CodeOf& thread, const Launch&, int) { r_ = thread.reg("r"); }
+  void prepare(CodeOf& thread, const Launch&, int) {
+    r_ = thread.reg("r");
+    backoff_.prepare(thread);
+  }
   [[nodiscard]] Register scratch() const { return r_; }
+
+  // cudaBarrierAtomicLocal
+  void meet_on_cu(CodeOf& thread, const Launch& launch, int group) const {
+    backoff_.restart(thread);
+    local(thread, launch, group, 0, false);
+    local(thread, launch, group, 1, false);
+  }
+  void follow_on_cu(CodeOf& thread, const Launch&, int) const {
+    thread.barrier();
+    thread.barrier();
+  }
 
   // 4.2 (c)
   void lead(CodeOf& thread, const Launch& launch, int group, int) {
-    local(thread, launch, group, 0, false);  // l. 1
-    local(thread, launch, group, 1, false);  // l. 2
+    meet_on_cu(thread, launch, group);  // l. 1-2
     if (launch.leads(group)) {
+      backoff_.restart(thread);
       global(thread, launch, 0);                              // l. 4
       global(thread, launch, has_second_counters() ? 1 : 0);  // l. 5
     }
     if (choice_.has("last-barrier-skipped")) return;
+    backoff_.restart(thread);
     local(thread, launch, group, 0, true);                              // l. 7
     local(thread, launch, group, has_second_counters() ? 1 : 0, true);  // l. 8
   }
@@ -110,8 +125,17 @@ class TreeBarrier {
       thread.move(r_, 0);
     } else {
       const Label again = thread.here_is();
+      const int left = choice_.is("as-printed") ? n : 0;
       thread.cas(r_, counter, n, 0, relaxed(scope));
-      thread.branch_unequal(r_, choice_.is("as-printed") ? n : 0, again);
+      if (backoff_.is_any()) {
+        const Label met = thread.label();
+        thread.branch_equal(r_, left, met);
+        backoff_.pause(thread);
+        thread.jump(again);
+        thread.place(met);
+      } else {
+        thread.branch_unequal(r_, left, again);
+      }
     }
     if (!choice_.has("unfenced")) thread.fence(acq_rel(scope));
     if (choice_["waves"] == 2) thread.barrier();
@@ -120,6 +144,7 @@ class TreeBarrier {
   const SyncChoice& choice_;
   std::vector<Counters> local_;
   Counters global_;
+  Backoff backoff_;
   Register r_;
 };
 
