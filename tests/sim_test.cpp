@@ -399,7 +399,7 @@ TEST_CASE("parking overlooks no enabled rule under waiting policies") {
   }
   machine.scheduler.slots_per_cu = 2;
   for (const std::string policy : {"timeout", "monnr-all", "monnr-one"})
-    overlooks_nothing("sc/" + policy, "ticket-lock", threads, machine, options);
+    overlooks_nothing("sc/" + policy, "decentralized-ticket-lock", threads, machine, options);
 }
 
 TEST_CASE("parking overlooks no enabled rule where memory or a bank is busy") {
