@@ -59,7 +59,7 @@ int list_studies() {
   std::string text;
   for (const std::string& name : names_in(studies)) {
     const Study study = study_named(name);
-    text += fmt::format("{:<16}{}; {}\n", name, study.title, study.source);
+    text += fmt::format("{:<20}{}; {}\n", name, study.title, study.source);
   }
   print_now(text);
   return 0;

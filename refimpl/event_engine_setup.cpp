@@ -370,8 +370,10 @@ void EventEngine::set_timing() {
     const auto unit = std::find_if(unit_kinds_.begin(), unit_kinds_.end(),
                                    [&](const UnitKind& u) { return u.name == r.unit_name; });
     if (unit == unit_kinds_.end()) {
-      machine_error(description_, {},
-                    fmt::format("no [units.{}], which performs '{}' in {}", r.unit_name, r.name, system_));
+      machine_error(
+          description_, {},
+          fmt::format("no [units.{}], which performs '{}' in {}", r.unit_name, r.name, system_),
+          options_.policy ? "refimpl/machines/awg.toml has what waiting policies need: --machine" : "");
     }
     r.unit = static_cast<int>(unit - unit_kinds_.begin());
     RuleTiming timing;

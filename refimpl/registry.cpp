@@ -1,5 +1,9 @@
 // The systems that can be simulated, by name.
+#include "checker/systems/registry.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/simulator.hpp"
@@ -37,11 +41,18 @@ TimedSystem find_timed_system(std::string_view name, SimulationOptions& options)
     if (slash == std::string_view::npos) return system;
     options.variant = std::string(name.substr(slash + 1));
     if (!system.takes_policies) return system;
+    std::vector<std::string> names;
+    for (const Variant& variant : find_system(plain).variants) names.emplace_back(variant.name);
+    const bool is_variant = std::find(names.begin(), names.end(), options.variant) != names.end();
     for (const NamedWaitingPolicy& policy : waiting_policies) {
-      if (policy.name != options.variant) continue;
+      names.emplace_back(policy.name);
+      if (is_variant || policy.name != options.variant) continue;
       options.variant = "default";
       options.policy = policy.policy;
     }
+    if (!is_variant && !options.policy)
+      throw BadInput(fmt::format("{} has no variant and no waiting policy '{}'", plain, options.variant),
+                     suggestion(options.variant, names));
     return system;
   }
   throw BadInput(fmt::format("no system '{}' can be simulated", plain),

@@ -80,7 +80,8 @@ TEST_CASE("Study: a file is read, and what is wrong in it is told with its place
   };
   refused("title = \"one", "tittle = \"one", "'title' is missing");
   refused("missing", "mising", "did you mean");
-  refused("[\"sc\", \"write-through\", \"quick-release\"]", "[\"sc\"]", "compares two systems or programs at least");
+  refused("[\"sc\", \"write-through\", \"quick-release\"]", "[\"sc\"]",
+          "compares two systems or programs at least");
   refused("{ write-through = 2.0 }", "{ write-trough = 2.0 }", "did you mean 'write-through'");
   refused("{ write-through = 2.0 }", "{ write-through = -1 }", "no ratio");
   refused("{ words = 64 }", "{ words = -1 }", "no whole number");
