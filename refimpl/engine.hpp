@@ -70,20 +70,10 @@ class Engine final : public EventEngine {
 
  private:
   static constexpr bool is_scheduled = requires(Memory m) { m.run; };
-  template <class M>
-  static auto watched() {
-    if constexpr (is_scheduled) {
-      return std::type_identity<M>();
-    } else {
-      return std::type_identity<ScheduledMemory<M, K>>();
-    }
-  }
-  using WatchedMemory = typename decltype(watched<Memory>())::type;
   struct NoPolicy {};
-  template <class Kind>
-  using PolicyOf = std::conditional_t<is_scheduled, PolicyOfRun<Kind>, NoPolicy>;
+  using Policy = std::conditional_t<is_scheduled, PolicyOfRun<K>, NoPolicy>;
 
-  [[nodiscard]] Memory memory_with(const PolicyOf<K>& policy, std::uint64_t faults, int variant) const {
+  [[nodiscard]] Memory memory_with(const Policy& policy, std::uint64_t faults, int variant) const {
     if constexpr (is_scheduled) {
       return Memory{k_, machine_, faults, variant, &policy};
     } else {
@@ -131,18 +121,22 @@ class Engine final : public EventEngine {
     };
   }
 
+  template <class AnyMemory>
+  void note_names(const AnyMemory& of) {
+    RuleList<K, typename AnyMemory::State> rules(k_);
+    rules.keep(of).rules(rules);
+    for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
+  }
   // Whatever policies do may be timed by a machine file, whether one runs or not.
   void note_rules_of_policies() {
-    using Watched = WatchedMemory;
+    using Watched = std::conditional_t<is_scheduled, Memory, ScheduledMemory<Memory, K>>;
     for (const NamedWaitingPolicy& named : waiting_policies) {
       for (const bool expiry_resumes : {false, true}) {
         PolicyOfRun<K> policy;
         policy.setup.policy = named.policy;
         policy.setup.timeouts = Timeouts::all;
         policy.setup.readings.expiry_resumes = expiry_resumes;
-        RuleList<K, typename Watched::State> rules(k_);
-        rules.keep(Watched{k_, machine_, 0, variant_, &policy}).rules(rules);
-        for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
+        note_names(Watched{k_, machine_, 0, variant_, &policy});
       }
     }
   }
@@ -158,12 +152,7 @@ class Engine final : public EventEngine {
     }
   };
   void describe_rules(int variants) {
-    const auto note_names = [&](const PolicyOf<K>& policy, int v) {
-      RuleList<K, typename Memory::State> rules(k_);
-      rules.keep(memory_with(policy, 0, v)).rules(rules);
-      for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
-    };
-    for (int v = 0; v < variants; ++v) note_names(policy_, v);
+    for (int v = 0; v < variants; ++v) note_names(memory_with(policy_, 0, v));
     if constexpr (PerformsAtOnce<Info>) note_rules_of_policies();
     RuleList<K, typename Memory::State> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);
@@ -275,7 +264,7 @@ class Engine final : public EventEngine {
 
   K k_;
   Machine<K> machine_;
-  PolicyOf<K> policy_;
+  Policy policy_;
   CountedBarriers counted_{program()};
   State state_;
   RuleList<K, State> listed_{k_};  // all but those of threads' instructions

@@ -463,6 +463,10 @@ void EventEngine::set_anew() {
 
 SchedulerSetup EventEngine::setup_of_policy() const {
   const SchedulerTiming& said = description_.scheduler;
+  if (said.cus_taken > 0 && said.cus_taken >= cus_) {
+    throw BadInput(fmt::format("{} CUs are taken away of {}", said.cus_taken, cus_),
+                   "take fewer with --set scheduler.cus_taken=N");
+  }
   SchedulerSetup setup = scheduler_named(name_of(*options_.policy));
   // Places of the CUs that are taken: those that nobody has had are not counted to begin with.
   std::set<std::uint32_t> groups_there;
@@ -476,10 +480,6 @@ SchedulerSetup EventEngine::setup_of_policy() const {
   setup.waiters = said.waiters;
   setup.log_entries = said.log_entries;
   setup.readings.predictor = true;
-  if (said.cus_taken > 0 && said.cus_taken >= cus_) {
-    throw BadInput(fmt::format("{} CUs are taken away of {}", said.cus_taken, cus_),
-                   "take fewer with --set scheduler.cus_taken=N");
-  }
   return setup;
 }
 

@@ -397,6 +397,12 @@ TEST_CASE("parking overlooks no enabled rule under waiting policies") {
     overlooks_nothing("sc/" + policy, "test-and-set", threads, machine, options);
     overlooks_nothing("sc/" + policy, "tree-barrier", grid, machine, options);
   }
+  // With room for one waiter the CP compares the others' words of memory, whose numbers count up: guards that
+  // rest on data alone.
+  MachineDescription spills = machine;
+  spills.scheduler.waiters = 1;
+  spills.scheduler.log_entries = 8;
+  overlooks_nothing("sc/awg", "ticket-lock", threads, spills, options);
   machine.scheduler.slots_per_cu = 2;
   for (const std::string policy : {"timeout", "monnr-all", "monnr-one"})
     overlooks_nothing("sc/" + policy, "decentralized-ticket-lock", threads, machine, options);
