@@ -73,6 +73,7 @@ std::vector<Simulation> simulations_of(const Study& study, const Study::Bar& bar
   choice.machine = file_in(machines, "machine", study.machine);
   choice.sizes = bar.sizes;
   choice.settings = study.settings;
+  choice.settings.insert(choice.settings.end(), bar.settings.begin(), bar.settings.end());
   choice.cycles = study.cycles;
   choice.settings.insert(choice.settings.end(), options.settings.begin(), options.settings.end());
   choice.seed = options.seed;
@@ -104,6 +105,21 @@ ComparedRun run_programs(const Study& study, const std::vector<Simulation>& simu
   return all;
 }
 
+// What is assumed, but what the bar says itself.
+std::vector<Assumption> assumed_of(const Simulation& simulation, const Study::Bar& bar) {
+  std::vector<Assumption> all = simulation.assumed();
+  for (Assumption& a : all) {
+    if (a.kind == Assumption::Kind::alternatives) continue;
+    std::erase_if(a.entries, [&](const Assumption::Entry& entry) {
+      return std::any_of(bar.settings.begin(), bar.settings.end(),
+                         [&](const std::string& setting) { return setting.starts_with(entry.path + "="); });
+    });
+  }
+  std::erase_if(
+      all, [](const Assumption& a) { return a.kind != Assumption::Kind::alternatives && a.entries.empty(); });
+  return all;
+}
+
 Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, ProgressLine& progress) {
   const std::vector<Simulation> simulations = simulations_of(study, study.bars[bar], options);
   const Simulation& simulation = simulations.front();
@@ -120,7 +136,7 @@ Sweep sweep_of(const Study& study, std::size_t bar, const Options& options, Prog
   if (options.quick) {
     request.together = 0;
   } else {
-    request.assumptions = simulation.assumed();
+    request.assumptions = assumed_of(simulation, study.bars[bar]);
     request.assumptions.push_back(seeds_from(options.seed, 3));
   }
   const unsigned threads = options.quick ? request.threads : 1;  // else points are simulated side by side

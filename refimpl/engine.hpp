@@ -85,6 +85,13 @@ class Engine final : public EventEngine {
 
   // ---- setting up ----------------------------------------------------------------------------------------
 
+  // Sizes that follow from neither the program nor other sizes.
+  template <class Tag>
+  static constexpr bool may_be_said = requires {
+    requires Tag::is_free;
+  }
+  || (Tag::fixed && !std::is_same_v<Tag, RegisterTag> && !std::is_same_v<Tag, WordTag>);
+
   void set_sizes() {
     auto& sizes = k_.sizes;
     sizes.template set<BlockTag>(blocks_needed());
@@ -97,8 +104,7 @@ class Engine final : public EventEngine {
     Info::default_sizes(sizes, variant_);
     std::vector<std::string> queues;
     sizes.visit([&]<class Tag>(Tag, int&) {
-      if (Tag::fixed && !std::is_same_v<Tag, RegisterTag> && !std::is_same_v<Tag, WordTag>)
-        queues.emplace_back(Tag::name);
+      if (may_be_said<Tag>) queues.emplace_back(Tag::name);
     });
     const auto said = queue_sizes(queues);
     sizes.visit([&]<class Tag>(Tag, int& size) {
@@ -127,6 +133,16 @@ class Engine final : public EventEngine {
     rules.keep(of).rules(rules);
     for (const auto& value : rules.values()) rules_of_variants_.insert(std::string(value.rule.name));
   }
+  // A variant may have other rules at sizes of its own.
+  void note_rules_of_variant(int variant) {
+    K kind = k_;
+    Info::default_sizes(kind.sizes, variant);
+    if constexpr (is_scheduled) {
+      note_names(Memory{kind, machine_, 0, variant, &policy_});
+    } else {
+      note_names(Memory{kind, machine_, 0, variant});
+    }
+  }
   // Whatever policies do may be timed by a machine file, whether one runs or not.
   void note_rules_of_policies() {
     using Watched = std::conditional_t<is_scheduled, Memory, ScheduledMemory<Memory, K>>;
@@ -152,7 +168,7 @@ class Engine final : public EventEngine {
     }
   };
   void describe_rules(int variants) {
-    for (int v = 0; v < variants; ++v) note_names(memory_with(policy_, 0, v));
+    for (int v = 0; v < variants; ++v) note_rules_of_variant(v);
     if constexpr (PerformsAtOnce<Info>) note_rules_of_policies();
     RuleList<K, typename Memory::State> of_memory(k_);
     of_memory.keep(memory()).rules(of_memory);

@@ -89,7 +89,7 @@ void EventEngine::consider_family(std::uint16_t f, Parameters at, std::uint64_t 
       mask &= ~(~std::uint64_t{0} << first_case);
     }
   }
-  const std::array members{at.a, at.b};
+  const auto members = members_of(families_[f], at);
   for (; mask != 0; mask &= mask - 1) {
     const auto n = static_cast<std::uint16_t>(std::countr_zero(mask));
     if (n >= families_[f].listed_rules.size()) return;
@@ -106,7 +106,7 @@ bool EventEngine::fire_family(std::uint16_t f, Parameters at, std::uint16_t rule
     return outcome.fired;
   }
   const RuleOf& value = *families_[f].listed_rules[rule];
-  const std::array members{at.a, at.b};
+  const auto members = members_of(families_[f], at);
   if (!may_fire(f, at, rule, [&] { return value.guard(state_of_rules_, members.data()); })) return false;
   const RuleInfo& r = rules_[static_cast<std::size_t>(families_[f].rules[rule])];
   firing_ = &r;
@@ -124,7 +124,17 @@ timed::MainMemory::Port EventEngine::port_of(const Family& family, Parameters at
          (family.listed ? static_cast<timed::MainMemory::Port>(instance_of(family, at)) : 0);
 }
 
+void EventEngine::poll(std::uint16_t f, Parameters at, std::uint16_t rule) {
+  // Where nothing else is to come it stays as it is.
+  if (started_ && wheel_.empty()) return;
+  Family& family = families_[f];
+  const Tick every = rules_[static_cast<std::size_t>(family.rules[rule])].every;
+  family.scheduled[instance_of(family, at)] |= std::uint64_t{1} << rule;
+  wheel_.push((journal_.now / every + 1) * every, {f, rule, at.a, at.b});
+}
+
 void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on) {
+  if (f == polled_family_ && rule == polled_rule_) return poll(f, at, rule);
   Family& family = families_[f];
   std::uint32_t epoch = 0;
   const std::size_t instance = instance_of(family, at);
@@ -272,8 +282,7 @@ void EventEngine::recheck() {
   rechecks_ = false;
   Family& family = families_[anew_family_];
   for (std::uint32_t instance = 0; instance < family.instances; ++instance) {
-    const Parameters at = parameters_of(family, instance);
-    const std::array members{at.a, at.b};
+    const auto members = members_of(family, parameters_of(family, instance));
     for (std::uint64_t rest = family.scheduled[instance] & anew_; rest != 0; rest &= rest - 1) {
       const auto n = static_cast<std::uint16_t>(std::countr_zero(rest));
       timed::reads.begin_unlisted();
@@ -320,8 +329,8 @@ void EventEngine::consider_marked() {
 
 EventEngine::Parameters EventEngine::parameters_of(const Family& family, std::size_t instance) {
   if (family.extents.size() < 2) return {static_cast<std::uint32_t>(instance), 0};
-  return {static_cast<std::uint32_t>(instance / family.extents[1]),
-          static_cast<std::uint32_t>(instance % family.extents[1])};
+  return {static_cast<std::uint32_t>(instance / family.behind_first()),
+          static_cast<std::uint32_t>(instance % family.behind_first())};
 }
 
 std::uint64_t EventEngine::packed(const timed::Event& e) {
@@ -394,6 +403,14 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
     due += random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
   if (options_.jitter > 0)
     due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
+  if (r.every > 0) due = (due / r.every + 1) * r.every;
+  if (r.turn > 0) {
+    const Family& family = families_[event.family];
+    const Tick own = r.turn * *member_of(family, r, r.of_turn, instance_of(family, {event.a, event.b}));
+    const Tick round = r.turn * r.turns;
+    const Tick since = (due + round - own) % round;  // its last turn began
+    if (since >= r.turn) due += round - since;
+  }
   if (r.anew) due_[instance_of(families_[event.family], {event.a, event.b}) * 64 + event.rule] = due;
   wheel_.push(due, event);
 }
@@ -945,11 +962,10 @@ std::vector<std::string> EventEngine::overlooked() {
   probing_ = &enabled;
   for (std::size_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
-    const std::uint64_t rules = family.fair;
     std::size_t instances = 1;
     for (const std::uint32_t e : family.extents) instances *= e;
     for (std::size_t i = 0; i < instances; ++i) {
-      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules_of(family, i));
     }
   }
   probing_ = nullptr;

@@ -268,6 +268,10 @@ class EventEngine : public Simulator, private timed::Weigher {
     bool spreads = false;      // waves begin within `start_spread`
     bool anew = false;         // its latency counts from when it was last found disabled
     bool asks_memory = false;  // or may have a cache make room by what does
+    Tick every = 0;            // 0: looked at whenever it may have become enabled
+    Tick turn = 0;             // 0: it may fire at any time
+    std::uint32_t turns = 1;   // until its own comes again
+    std::string_view of_turn;  // the index type whose members take turns
     int hit = -1;
     int miss = -1;
     int fetches = -1;  // a cache with MSHRs
@@ -299,9 +303,15 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::uint64_t fair = 0;                   // which of them are
     std::vector<std::uint64_t> dirty;         // by instance: rules to look at
     std::vector<std::uint64_t> scheduled;     // by instance: rules known to be enabled
+    std::vector<std::uint64_t> left_out;      // by instance: rules that are others' (nearest); none: none are
     std::vector<Parked> parked;               // by instance and rule
     std::vector<std::uint32_t> looked_up;     // likewise: the block, where any rule takes turns of banks
     std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
+
+    // How many instances have the same first parameter. A third one is counted with the second.
+    [[nodiscard]] std::uint32_t behind_first() const {
+      return extents.size() < 2 ? 1 : extents.size() == 2 ? extents[1] : extents[1] * extents[2];
+    }
   };
   struct Unit {
     Tick free_at = 0;
@@ -380,6 +390,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   // ---- setting up ----------------------------------------------------------------------------------------
 
   [[nodiscard]] SystemTiming system_timing() const;
+  // What the machine file says otherwise of the run's variant.
+  void take_variant(const SystemEntry& system);
   // Work-groups go to CUs in turn, those of an agent to its own CUs.
   void place_threads();
   std::uint16_t family_of(const std::vector<RuleParameter<timed::Erased>>& parameters);
@@ -391,6 +403,14 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_caches();
   void set_mshrs();
   void set_anew();
+  // Which instances are meant, and when: what a machine file says of a rule's choices.
+  void set_nearest();
+  void set_turns();
+  void set_polled();
+  // Of an instance: the member of the index type, which is one of its parameters or nearest to something.
+  [[nodiscard]] std::optional<std::uint32_t> member_of(const Family& family, const RuleInfo& r,
+                                                       std::string_view type, std::size_t instance) const;
+  [[nodiscard]] std::uint32_t extent_of(std::string_view type) const;
   // Optional rules of which the machine file says when they fire, on the CUs that are taken away.
   void set_times();
   [[nodiscard]] bool is_taken(std::uint32_t cu) const {
@@ -430,11 +450,22 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   static timed::MainMemory::Port port_of(const Family& family, Parameters at);
   static std::size_t instance_of(const Family& family, Parameters at) {
-    return family.extents.size() == 2 ? std::size_t{at.a} * family.extents[1] + at.b : at.a;
+    return family.extents.size() >= 2 ? std::size_t{at.a} * family.behind_first() + at.b : at.a;
+  }
+  // Those that fire of themselves.
+  static std::uint64_t rules_of(const Family& family, std::size_t instance) {
+    return family.left_out.empty() ? family.fair : family.fair & ~family.left_out[instance];
+  }
+  // As rules take them.
+  static std::array<std::uint32_t, max_parameters> members_of(const Family& family, Parameters at) {
+    if (family.extents.size() < 3) return {at.a, at.b};
+    return {at.a, at.b / family.extents[2], at.b % family.extents[2]};
   }
 
   // Waits for a write to one of the rows that the guard rests on.
   [[gnu::noinline]] void park(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on);
+  // Looks at it again when it is time.
+  void poll(std::uint16_t f, Parameters at, std::uint16_t rule);
   // Forgets watchers that have been woken by another row since.
   void compact(Watch& w);
 
@@ -647,6 +678,9 @@ class EventEngine : public Simulator, private timed::Weigher {
   // Of rules whose latency counts anew: the one family that has any, and by instance and rule when those that
   // are scheduled are due. Events from before are dropped.
   std::uint16_t anew_family_ = 0xFFFF;
+  std::uint16_t polled_family_ = 0xFFFF;  // of the rule that is looked at from time to time
+  std::uint16_t polled_rule_ = 0;
+  bool started_ = false;
   std::uint64_t anew_ = 0;
   std::vector<Tick> due_;
   bool rechecks_ = false;

@@ -24,7 +24,29 @@ EventEngine::EventEngine(const Workload& workload, const MachineDescription& mac
       variant_(variant_index(system, options.variant)),
       fault_bits_(fault_mask(system, options.faults)),
       random_(options.seed) {
+  take_variant(system);
   place_threads();
+}
+
+void EventEngine::take_variant(const SystemEntry& system) {
+  for (const auto& [name, other] : timing_.variants) {
+    const auto found = std::find_if(system.variants.begin(), system.variants.end(),
+                                    [&name = name](const auto& v) { return v.name == name; });
+    if (found == system.variants.end()) {
+      std::vector<std::string> names;
+      for (const auto& v : system.variants) names.emplace_back(v.name);
+      machine_error(description_, other.place, fmt::format("{} has no variant '{}'", system_, name),
+                    suggestion(name, names));
+    }
+    if (found - system.variants.begin() != variant_) continue;
+    for (const auto& [size, value] : other.sizes) timing_.sizes[size] = value;
+    for (const auto& [rule, timing] : other.rules) timing_.rules[rule] = timing;
+    for (const PathTiming& path : other.paths) {
+      std::erase_if(timing_.paths,
+                    [&](const PathTiming& p) { return p.from == path.from && p.to == path.to; });
+      timing_.paths.push_back(path);
+    }
+  }
 }
 
 void EventEngine::set_up(const SystemEntry& system) {
@@ -213,9 +235,11 @@ std::map<std::string, int> EventEngine::queue_sizes(const std::vector<std::strin
 // ---- the rules --------------------------------------------------------------------------------------------
 
 std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Erased>>& parameters) {
-  if (parameters.size() > 2)
+  const bool of_blocks = std::any_of(parameters.begin(), parameters.end(),
+                                     [](const auto& p) { return p.name == BlockTag::name; });
+  if (parameters.size() > (of_blocks ? 2 : 3))
     throw BadInput(fmt::format("a rule over {} index types cannot be simulated", parameters.size()),
-                   "a simulated rule has at most two parameters");
+                   "a simulated rule has at most three parameters, and over blocks two");
   std::vector<std::string_view> tags;
   tags.reserve(parameters.size());
   for (const auto& parameter : parameters) tags.push_back(parameter.name);
@@ -339,15 +363,15 @@ void EventEngine::start() {
   for (std::size_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
     for (std::size_t i = 0; i < family.instances; ++i) {
-      const std::uint64_t rules = family.fair;
       const Tick now = journal_.now;
       if (f == threads_family_ && options_.start_spread > 0) {
         journal_.now = random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
       }
-      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules_of(family, i));
       journal_.now = now;
     }
   }
+  started_ = true;
 }
 
 // ---- the machine file -------------------------------------------------------------------------------------
@@ -440,6 +464,120 @@ void EventEngine::set_timing() {
   set_mshrs();
   set_memory();
   set_anew();
+  set_nearest();
+  set_turns();
+  set_polled();
+}
+
+// ---- what a machine says of choices
+// ------------------------------------------------------------------------
+
+std::uint32_t EventEngine::extent_of(std::string_view type) const {
+  for (const Family& family : families_) {
+    for (std::size_t p = 0; p < family.tags.size(); ++p) {
+      if (family.tags[p] == type) return family.extents[p];
+    }
+  }
+  return 0;
+}
+
+std::optional<std::uint32_t> EventEngine::member_of(const Family& family, const RuleInfo& r,
+                                                    std::string_view type, std::size_t instance) const {
+  const auto members = members_of(family, parameters_of(family, instance));
+  const auto parameter = [&](std::string_view name) -> std::optional<std::uint32_t> {
+    for (std::size_t p = 0; p < family.tags.size(); ++p) {
+      if (family.tags[p] == name) return members[p];
+    }
+    return std::nullopt;
+  };
+  if (const auto own = parameter(type)) return own;
+  const RuleTiming& timing = timing_.rules.at(r.name);
+  if (timing.nearest != type) return std::nullopt;
+  std::optional<std::uint32_t> to = parameter(timing.nearest_to);
+  if (!to && timing.nearest_to == CuTag::name && family.of_threads)
+    to = family.places[static_cast<std::size_t>(Per::cu)][instance];
+  if (to) *to %= std::max(1U, extent_of(type));
+  return to;
+}
+
+void EventEngine::set_nearest() {
+  for (Family& family : families_) {
+    for (std::size_t n = 0; n < family.rules.size(); ++n) {
+      const RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[n])];
+      const auto found = timing_.rules.find(r.name);
+      if (found == timing_.rules.end() || found->second.nearest.empty()) continue;
+      const RuleTiming& timing = found->second;
+      const std::uint32_t extent = extent_of(timing.nearest);
+      const auto place = std::find(family.tags.begin(), family.tags.end(), timing.nearest);
+      const bool known = timing.nearest_to == CuTag::name && family.of_threads;
+      if (!family.listed || extent == 0 ||
+          (!known &&
+           std::find(family.tags.begin(), family.tags.end(), timing.nearest_to) == family.tags.end())) {
+        machine_error(description_, r.place,
+                      fmt::format("'{}' is over ({}), and has no {} nearest to a {}", r.name,
+                                  fmt::join(family.tags, ", "), timing.nearest, timing.nearest_to));
+      }
+      if (place == family.tags.end()) continue;
+      if (family.left_out.empty()) family.left_out.assign(family.instances, 0);
+      const auto of_type = static_cast<std::size_t>(place - family.tags.begin());
+      for (std::size_t i = 0; i < family.instances; ++i) {
+        const auto members = members_of(family, parameters_of(family, i));
+        std::uint32_t to = 0;
+        for (std::size_t p = 0; p < family.tags.size(); ++p) {
+          if (family.tags[p] == timing.nearest_to) to = members[p];
+        }
+        if (known) to = family.places[static_cast<std::size_t>(Per::cu)][i];
+        if (members[of_type] != to % extent) family.left_out[i] |= std::uint64_t{1} << n;
+      }
+    }
+  }
+}
+
+void EventEngine::set_turns() {
+  for (const Family& family : families_) {
+    for (const int number : family.rules) {
+      RuleInfo& r = rules_[static_cast<std::size_t>(number)];
+      const auto found = timing_.rules.find(r.name);
+      if (found == timing_.rules.end() || found->second.turns.empty()) continue;
+      const RuleTiming& timing = found->second;
+      if (r.occupancy > 0) {
+        machine_error(
+            description_, r.place,
+            fmt::format("'{}' waits for its turn, and then for its unit, and might miss it", r.name),
+            "say occupancy = 0 of it");
+      }
+      if (!family.listed || family.instances == 0 || !member_of(family, r, timing.turns, 0)) {
+        machine_error(description_, r.place,
+                      fmt::format("'{}' is over ({}), and of no {}", r.name, fmt::join(family.tags, ", "),
+                                  timing.turns),
+                      fmt::format("say nearest = {{ {} = \"cu\" }} of it", timing.turns));
+      }
+      r.turn = std::max<Tick>(
+          1, static_cast<Tick>(timing.turn_cycles * static_cast<double>(timed::ticks_per_cycle) + 0.5));
+      r.turns = std::max(1U, extent_of(timing.turns));
+      r.of_turn = timing.turns;
+    }
+  }
+}
+
+void EventEngine::set_polled() {
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    const Family& family = families_[f];
+    for (std::size_t n = 0; n < family.rules.size(); ++n) {
+      RuleInfo& r = rules_[static_cast<std::size_t>(family.rules[n])];
+      const auto found = timing_.rules.find(r.name);
+      if (found == timing_.rules.end() || found->second.every <= 0) continue;
+      if (!family.tags.empty() || r.fairness != Fairness::fair || polled_family_ != 0xFFFF) {
+        machine_error(description_, r.place,
+                      fmt::format("'{}' cannot be looked at from time to time", r.name),
+                      "one rule of a system can, if it has no parameters");
+      }
+      r.every = std::max<Tick>(
+          1, static_cast<Tick>(found->second.every * static_cast<double>(timed::ticks_per_cycle) + 0.5));
+      polled_family_ = static_cast<std::uint16_t>(f);
+      polled_rule_ = static_cast<std::uint16_t>(n);
+    }
+  }
 }
 
 void EventEngine::set_anew() {
@@ -536,7 +674,7 @@ void EventEngine::set_places(Family& family) {
     if (seats_.is_host[t] == 0) cu_of_group[seats_.work_group_of[t]] = seats_.cu_of[t];
   }
   const std::uint32_t members = family.extents.front();
-  const std::uint32_t repeat = family.listed && family.extents.size() == 2 ? family.extents[1] : 1;
+  const std::uint32_t repeat = family.listed ? family.behind_first() : 1;
   for (std::uint32_t i = 0; i < members * (tag == BlockTag::name ? 0 : 1); ++i) {
     for (std::uint32_t j = 0; j < repeat; ++j) {
       if (per == Per::thread && i < threads_count()) {

@@ -96,6 +96,16 @@ CacheGeometry read_cache(FileSection& section, const MachineDescription& machine
   return cache;
 }
 
+// An entry { NAME = VALUE } of one name.
+template <class F>
+void read_pair(FileSection& section, const std::string& key, F&& f) {
+  int names = 0;
+  section.entries(key, [&](const std::string& name, const toml::node& value) {
+    if (++names > 1) section.fail(value, fmt::format("'{}' is of one index type", key));
+    f(name, value);
+  });
+}
+
 RuleTiming read_rule(FileSection& section) {
   RuleTiming rule;
   rule.place = section.place();
@@ -104,6 +114,18 @@ RuleTiming read_rule(FileSection& section) {
   rule.anew = section.flag("anew", false);
   if (section.has("at")) rule.at = section.number("at", 0, longest);
   section.ask("at");
+  rule.every = section.number("every", 0, longest, 0);
+  read_pair(section, "nearest", [&](const std::string& which, const toml::node& to) {
+    if (!to.is_string()) section.fail(to, fmt::format("what '{}' is nearest to is not a string", which));
+    rule.nearest = which;
+    rule.nearest_to = **to.as_string();
+  });
+  read_pair(section, "turns", [&](const std::string& which, const toml::node& cycles) {
+    rule.turns = which;
+    rule.turn_cycles = cycles.value<double>().value_or(0);
+    if (!(rule.turn_cycles >= 1.0 / 16 && rule.turn_cycles <= longest))
+      section.fail(cycles, fmt::format("a turn of '{}' is no number of cycles", which));
+  });
   rule.hit = section.text("hit", "");
   rule.miss = section.text("miss", "");
   rule.carries = section.text("carries", "");
@@ -370,12 +392,8 @@ MemoryTiming read_memory(FileSection section, const MachineDescription& machine,
 // ---- the sections
 // ----------------------------------------------------------------------------------------------
 
-// Units and paths of a section, besides those that the machine has already.
-void read_units(FileSection& section, const MachineDescription& machine,
-                std::map<std::string, UnitTiming>& units, std::vector<PathTiming>& paths) {
-  section.sections("units", [&](const std::string& name, FileSection& one) {
-    units[name] = {one.place(), per_of(one, "per"), one.number("per_cycle", 0.001, 16)};
-  });
+void read_paths(FileSection& section, const MachineDescription& machine,
+                const std::map<std::string, UnitTiming>& units, std::vector<PathTiming>& paths) {
   section.sections("paths", [&](const std::string&, FileSection& one) {
     PathTiming path{one.place(), one.text("from"), one.text("to"), one.number("latency", 0, longest),
                     one.number("bytes_per_cycle", 0.001, widest)};
@@ -388,6 +406,15 @@ void read_units(FileSection& section, const MachineDescription& machine,
     }
     paths.push_back(std::move(path));
   });
+}
+
+// Units and paths of a section, besides those that the machine has already.
+void read_units(FileSection& section, const MachineDescription& machine,
+                std::map<std::string, UnitTiming>& units, std::vector<PathTiming>& paths) {
+  section.sections("units", [&](const std::string& name, FileSection& one) {
+    units[name] = {one.place(), per_of(one, "per"), one.number("per_cycle", 0.001, 16)};
+  });
+  read_paths(section, machine, units, paths);
 }
 
 void read_scheduler(FileSection& root, SchedulerTiming& scheduler) {
@@ -437,12 +464,15 @@ SystemTiming read_system(FileSection& section, const MachineDescription& machine
                          const std::string& shipped) {
   SystemTiming system;
   system.place = section.place();
-  section.entries("sizes", [&](const std::string& name, const toml::node& node) {
-    const std::int64_t size = node.is_integer() ? **node.as_integer() : 0;
-    if (size < 1 || size > (1 << 24))
-      section.fail(node, fmt::format("size '{}' is not a positive whole number", name));
-    system.sizes[name] = {static_cast<int>(size), place_of(node)};
-  });
+  const auto read_sizes = [](FileSection& of, SystemTiming::Sizes& sizes) {
+    of.entries("sizes", [&](const std::string& name, const toml::node& node) {
+      const std::int64_t size = node.is_integer() ? **node.as_integer() : 0;
+      if (size < 1 || size > (1 << 24))
+        of.fail(node, fmt::format("size '{}' is not a positive whole number", name));
+      sizes[name] = {static_cast<int>(size), place_of(node)};
+    });
+  };
+  read_sizes(section, system.sizes);
   section.entries("index_types", [&](const std::string& name, const toml::node& node) {
     const std::string word = node.is_string() ? **node.as_string() : "";
     const auto found = std::find(per_names.begin(), per_names.end(), word);
@@ -460,6 +490,15 @@ SystemTiming read_system(FileSection& section, const MachineDescription& machine
   section.sections("rules",
                    [&](const std::string& name, FileSection& one) { system.rules[name] = read_rule(one); });
   read_units(section, machine, system.units, system.paths);
+  section.sections("variants", [&](const std::string& name, FileSection& one) {
+    SystemTiming::Variant& variant = system.variants[name];
+    variant.place = one.place();
+    read_sizes(one, variant.sizes);
+    one.sections("rules", [&](const std::string& rule, FileSection& of_rule) {
+      variant.rules[rule] = read_rule(of_rule);
+    });
+    read_paths(one, machine, system.units, variant.paths);
+  });
   if (section.has("memory")) {
     system.memory = read_memory(section.section("memory"), machine, shipped);
   } else if (shared != nullptr) {

@@ -59,10 +59,18 @@ struct RuleTiming {
   double occupancy = 1;      // of its unit, in turns; 0 where it needs none
   bool anew = false;         // the latency counts from when it was last found disabled
   std::optional<double> at;  // of one that need not fire: the cycle in which all of its instances do that can
-  std::string hit;           // the cache level that it hits
-  std::string miss;          // the cache level that it misses
-  std::string carries;       // the kind of message whose arrival it is, when another unit enables it
-  ByteCount bytes;           // of that message
+  double every = 0;          // it is looked at every so many cycles, and not between; 0: whenever it may fire
+  // Of what a rule leaves open: which member of this index type is meant, by the number of a CU or of a
+  // member of another index type, counted round.
+  std::string nearest;
+  std::string nearest_to;  // "cu", or an index type of the rule
+  // Members of this index type take turns, of so many cycles each, and the rule fires in those of its own.
+  std::string turns;
+  double turn_cycles = 0;
+  std::string hit;      // the cache level that it hits
+  std::string miss;     // the cache level that it misses
+  std::string carries;  // the kind of message whose arrival it is, when another unit enables it
+  ByteCount bytes;      // of that message
   std::map<std::string, ByteCount> sends;  // by link
   ByteCount read;                          // from memory, of each block that it accesses there
   ByteCount write;                         // likewise
@@ -98,7 +106,8 @@ struct MemoryTiming {
 struct SystemTiming {
   SourcePlace place;
   std::string borrowed;  // the shipped file that describes it, where this one does not
-  std::map<std::string, std::pair<int, SourcePlace>> sizes;
+  using Sizes = std::map<std::string, std::pair<int, SourcePlace>>;
+  Sizes sizes;
   std::map<std::string, std::pair<Per, SourcePlace>> index_types;  // of which unit each member is
   std::map<std::string, LinkTiming> links;
   std::map<std::string, CacheGeometry> caches;
@@ -106,6 +115,14 @@ struct SystemTiming {
   MemoryTiming memory;
   std::map<std::string, UnitTiming> units;  // borrowed, besides those of the machine
   std::vector<PathTiming> paths;            // likewise
+  // What is otherwise in a variant, by its name.
+  struct Variant {
+    SourcePlace place;
+    Sizes sizes;
+    std::map<std::string, RuleTiming> rules;
+    std::vector<PathTiming> paths;
+  };
+  std::map<std::string, Variant> variants;
 };
 
 // Something that the machine's sources do not give, and what it might plausibly be: the section [[assumed]].

@@ -168,6 +168,8 @@ Study parse_study(std::string_view text, const std::string& file) {
     if (study.programs.empty()) bar.workload = one.text("workload");
     bar.title = one.text("title", "");
     bar.sizes = sizes_of(one);
+    one.ask("settings");
+    if (one.has("settings")) bar.settings = texts(one, "settings");
     study.bars.push_back(std::move(bar));
   });
   root.done();
@@ -246,6 +248,7 @@ nlohmann::ordered_json study_json(const Study& study, const std::vector<Sweep>& 
     for (std::size_t b = 0; b < sweeps.size(); ++b) {
       nlohmann::ordered_json bar{{"workload", study.bars[b].workload}, {"sizes", study.bars[b].sizes}};
       if (!study.bars[b].title.empty()) bar["title"] = study.bars[b].title;
+      if (!study.bars[b].settings.empty()) bar["settings"] = study.bars[b].settings;
       for (std::size_t s = 1; s < study.systems.size(); ++s) {
         const double ratio = ratios.bars[b][s];
         nlohmann::ordered_json value{{"ratio", nullptr}};

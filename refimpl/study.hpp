@@ -28,6 +28,7 @@ struct Study {
     std::string workload;            // none where programs are compared
     std::vector<std::string> sizes;  // "words=1024"
     std::string title;
+    MachineSettings settings;  // of this bar's machine, besides the study's
     [[nodiscard]] std::string name() const;
   };
   // One of those that are compared, in place of systems: a workload by another name, with sizes of its own.

@@ -133,7 +133,7 @@ std::string verdicts(const Judge& judge) {
 
 TEST_CASE(
     "the race monitor's verdicts, and the definition's, are those of the monitor that is proved right") {
-  std::ifstream table(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/data/executions.txt");
+  std::ifstream table(LOCKSTEP_SOURCE_DIR "/tests/data/executions.txt");
   REQUIRE(table);
   int executions = 0;
   int out_of_order = 0;

@@ -110,6 +110,35 @@ TEST_CASE("FEAR: each of its faults is noticed by the test that is for it") {
   }
 }
 
+TEST_CASE("FEAR: fewer mutexes than blocks, and fewer entries and wires than mutexes, change no outcome") {
+  // x and z have one mutex of two, and with one entry y's is noted there as well.
+  const LitmusTest test = parse_litmus(
+      "HRF three-blocks\n{ x = 0; y = 0; z = 0; }\n"
+      " P0@wg 0,agent 0 | P1@wg 1,agent 0 ;\n"
+      " red.relaxed.agent.add x, 1 | red.relaxed.agent.add x, 1 ;\n"
+      " red.relaxed.agent.add y, 1 | ;\n"
+      " red.relaxed.agent.add z, 1 | ;\n"
+      " red.relaxed.agent.add x, 1 | ;\n"
+      "forall (x == 3 /\\ y == 1 /\\ z == 1)\n",
+      "three-blocks.litmus");
+  const auto outcomes = [&](std::map<std::string, int> sizes, const Texts& faults) {
+    Subject fear = subject_named("fear");
+    fear.options.sizes = std::move(sizes);
+    fear.options.sizes["mutex"] = 2;
+    fear.options.faults = faults;
+    const SystemRun result = run_on_system(test, std::move(fear), {});
+    INFO(result.message);
+    REQUIRE(result.status == RunStatus::complete);
+    return result.outcomes;
+  };
+  const auto expected = complete(test, "sc").outcomes;
+  for (const int entries : {1, 2}) {
+    CHECK(outcomes({{"lookup-entry", entries}, {"busy-wire", 1}}, {}) == expected);
+    CHECK(outcomes({{"lookup-entry", entries}, {"busy-wire", 2}}, {}) == expected);
+    CHECK(outcomes({{"lookup-entry", entries}, {"busy-wire", 2}}, {"block-not-noted"}) != expected);
+  }
+}
+
 TEST_CASE("FEAR: a busy wire from node to node lets two have one mutex") {
   CHECK(check("fear/wire-by-hop", "fear-one-wire-agent", false) == "a mutex has one holder");
 }

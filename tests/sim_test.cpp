@@ -362,9 +362,9 @@ TEST_CASE("parking overlooks no enabled rule") {
   SimulationOptions options;
   options.jitter = 16;
   for (const std::string& system : timed_system_names()) {
-    // No machine says how far a ring's nodes are from each other, nor what cores have under way.
+    // No machine says what MTTOP cores have under way.
     // Modules of HMG's GPUs are on none either.
-    if (system == "fear" || system == "hmg" || system == "mttop" || system == "mttop-rfo") {
+    if (system == "hmg" || system == "mttop" || system == "mttop-rfo") {
       CHECK_THROWS_AS(machine_with(system), std::out_of_range);
       continue;
     }

@@ -146,9 +146,8 @@ struct Lemmas : write_through::LinkLemmas<System> {
                  AtMostOne updates;
                  for (int i = 0; i < k().template extent<NodeTag>(); ++i) {
                    K::for_each_queued(
-                       m.front.ring(a, K::template constant<NodeTag>(i)), [&](const Update& u) {
-                         updates.count(Bool(!memory().front().wire_each()) || u.mutex == mutex);
-                       });
+                       m.front.ring(a, K::template constant<NodeTag>(i)),
+                       [&](const Update& u) { updates.count(memory().front().same_wire(u.mutex, mutex)); });
                  }
                  return updates.holds;
                });

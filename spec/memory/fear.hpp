@@ -24,8 +24,8 @@
 //   that is no atomic, are write-through's: a fence or an acquire drops L1, and with it what FEAR might have
 //   used again.
 //
-//   A mutex stands for whole blocks, since whole blocks are cached. The lookup table has an entry for each
-//   mutex; with fewer nothing changes but how often a copy is used, as long as the mutex says which entry.
+//   A mutex stands for whole blocks, since whole blocks are cached; which mutex a block has, which entry of
+//   the lookup table a mutex ("simple, direct mapping", IV.E) and which busy wire, their numbers say.
 //
 //   The L2 sends a mutex back that comes with a write (III.C), its core one that does not: that of an atomic
 //   load (III.D has the core send them all), which brings no write; and the directory what it has performed.
@@ -56,6 +56,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "spec/kernel/folded.hpp"
 #include "spec/kernel/loops.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
@@ -64,7 +65,15 @@
 namespace lockstep::fear {
 
 struct NodeTag : FixedNumbered<"ring-node", 4> {};
-struct MutexTag : Indices<"mutex", 5> {};
+struct MutexTag : Indices<"mutex", 5> {
+  static constexpr bool is_free = true;
+};
+struct EntryTag : Indices<"lookup-entry", 5> {  // of a core's lookup table
+  static constexpr bool is_free = true;
+};
+struct WireTag : Indices<"busy-wire", 5> {
+  static constexpr bool is_free = true;
+};
 struct RingSlot : Slots<"ring-messages", 6> {};
 inline constexpr NodeTag nodes{};
 inline constexpr MutexTag mutexes{};
@@ -83,7 +92,7 @@ inline constexpr std::array variants{
     Variant{"as-printed",
             "III as it is printed: the busy wire from node to node, a mutex taken back at any time"},
     Variant{"wire-by-hop", "the default with the busy wire from node to node, and a mutex for each block"},
-    Variant{"mutex-each", "the default with a mutex and a busy wire for each block"},
+    Variant{"mutex-each", "the default with a mutex, a lookup entry and a busy wire for each block"},
     Variant{"no-speculation", "III without C: what is not held is fetched under the mutex"},
     Variant{"atom-dir", "II.A: no speculation, and one node has all mutexes"},
 };
@@ -133,6 +142,7 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   using typename Base::Bool, typename Base::Value, typename Base::ThreadIx, typename Base::Cu;
   using Node = typename K::template Ix<NodeTag>;
   using Mutex = typename K::template Ix<MutexTag>;
+  using LookupEntry = typename K::template Ix<EntryTag>;
 
   using MaybeBlock = typename K::template Maybe<BlockTag>;
   using LastCu = typename K::template Maybe<CuTag>;
@@ -168,7 +178,7 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   };
   struct State {
     typename K::template Table<Atomic, ThreadTag> atomic;
-    typename K::template Table<MaybeBlock, CuTag, MutexTag> lookup;
+    typename K::template Table<MaybeBlock, CuTag, EntryTag> lookup;
     typename K::template Table<Status, AgentTag, NodeTag, MutexTag> status;
     typename K::template Table<typename K::template Fifo<Update, RingSlot>, AgentTag, NodeTag> ring;
     typename K::template Table<Wire, AgentTag, NodeTag> wire;
@@ -247,10 +257,11 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
 
   // ---- What claims speak of, too ----
 
-  // Else one for all mutexes.
-  [[nodiscard]] bool wire_each() const { return is("mutex-each"); }
-  [[nodiscard]] Mutex mutex_of(Block b) const {
-    return mutex_each() ? K::template same<MutexTag>(b) : K::template constant<MutexTag>(0);
+  [[nodiscard]] Mutex mutex_of(Block b) const { return folded<MutexTag, BlockTag>(k, b); }
+  [[nodiscard]] LookupEntry entry_of(Mutex m) const { return folded<EntryTag, MutexTag>(k, m); }
+  [[nodiscard]] Bool same_wire(const Mutex& a, const Mutex& b) const {
+    if (k.template extent<WireTag>() == 1) return true;
+    return folded<WireTag, MutexTag>(k, a) == folded<WireTag, MutexTag>(k, b);
   }
   template <class S>
   [[nodiscard]] Mutex mutex_of(const S& s, ThreadIx t) const {
@@ -299,7 +310,6 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
 
  private:
   [[nodiscard]] bool speculates() const { return fetches_ahead(variant); }
-  [[nodiscard]] bool mutex_each() const { return has_mutex_each(variant); }
 
   // ---- The busy wire (II.A) ----
   //
@@ -333,7 +343,7 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
   template <class S>
   [[nodiscard]] Bool busy(const S& s, Agent a, const Node& n, const Mutex& m) const {
     if (hop_by_hop()) return asserts(s, a, n);
-    return any_update(s, a, [&](const Update& u) { return Bool(!wire_each()) || u.mutex == m; });
+    return any_update(s, a, [&](const Update& u) { return same_wire(u.mutex, m); });
   }
 
   // The stick is "implied" (II.A), by how many cycles have passed: anybody may have it at any moment. It is
@@ -413,10 +423,11 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
             atomic.stale = false;
           }
           const MaybeBlock block = s.port(t).request.block;
-          const Bool same = s.front.lookup(cu(t), m) == block;
+          MaybeBlock& noted = s.front.lookup(cu(t), entry_of(m));
+          const Bool same = noted == block;
           atomic.exclusive = Bool(fault("copy-always-used")) ||
                              (status.last == LastCu(cu(t)) && (same || Bool(fault("block-not-noted"))));
-          s.front.lookup(cu(t), m) = block;
+          noted = block;
           status.taken = true;
           status.mature = false;
           const LastCu before = status.last;
@@ -542,8 +553,8 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
     r.rule(
         {.name = "node takes a mutex back", .unit = "ring", .source = "III.D"}, over(agents, nodes, mutexes),
         [=, this](const S& s, Agent a, Node n, Mutex m) {
-          const Bool in_turn = has_turn(s, a, n) && !busy(s, a, n, m);
-          return s.front.release(a, m) && (Bool(fault("release-out-of-turn")) || in_turn) && room(s, a, n);
+          if (fault("release-out-of-turn")) return s.front.release(a, m) && room(s, a, n);
+          return s.front.release(a, m) && has_turn(s, a, n) && !busy(s, a, n, m) && room(s, a, n);
         },
         [=, this](S& s, Agent a, Node n, Mutex m) {
           s.front.release(a, m) = false;
@@ -652,7 +663,7 @@ struct Rings : MemorySystem<K, fear::own_faults, variants>, write_through::Plain
 };
 
 struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_through::Link2Slot, NodeTag,
-                         MutexTag, RingSlot> {
+                         MutexTag, EntryTag, WireTag, RingSlot> {
   static constexpr std::string_view name = "fear";
   static constexpr std::string_view what =
       "atomics performed in L1 under mutexes of a ring (Franey and Lipasti: FEAR, AtomNaive, AtomDir)";
@@ -668,7 +679,7 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
                         field == "front.wire(agent, ring-node).ignored" || field == "front.stick(agent)")) ||
            (!speculates && (field == "front.atomic(thread).stale" ||
                             field == "front.status(agent, ring-node, mutex).mature")) ||
-           (field == "front.lookup(cu, mutex)" &&
+           (field == "front.lookup(cu, lookup-entry)" &&
             (fault == "copy-always-used" || fault == "block-not-noted"));
   }
   template <class S>
@@ -677,8 +688,11 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
     const bool by_hop = goes_by_hop(variant);
     const bool mutex_each = has_mutex_each(variant);
     sizes.template set<NodeTag>(is(variant, "atom-dir") ? 1 : by_hop ? 3 : 2);
-    sizes.template set<MutexTag>(mutex_each ? sizes.template extent<BlockTag>() : 1);
-    const int updates = mutex_each ? sizes.template extent<BlockTag>() + (by_hop ? 1 : 0) : 1;
+    const int mutexes_there = mutex_each ? sizes.template extent<BlockTag>() : 1;
+    sizes.template set<MutexTag>(mutexes_there);
+    sizes.template set<EntryTag>(mutexes_there);
+    sizes.template set<WireTag>(by_hop ? 1 : mutexes_there);
+    const int updates = mutexes_there + (by_hop ? 1 : 0);
     sizes.template set<RingSlot>(std::max(2, updates));
   }
   template <class K>
