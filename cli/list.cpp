@@ -9,10 +9,12 @@
 #include "checker/axiomatic/cat_compiler.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/home.hpp"
 #include "checker/support/json_text.hpp"
 #include "checker/systems/registry.hpp"
 #include "cli/command.hpp"
 #include "cli/common.hpp"
+#include "cli/findings.hpp"
 #include "spec/scheduler/setup.hpp"
 #include "spec/sync/catalogue.hpp"
 
@@ -21,6 +23,8 @@ namespace lockstep::cli {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* findings_folder = "docs/findings";
 
 struct Options {
   std::vector<std::string> words;
@@ -118,6 +122,23 @@ std::vector<Section> schedulers_sections() {
           {"schedulers", "Faults of waiting policies (progress --set fault=)", items_of(scheduler_faults)}};
 }
 
+// Of one system, or of all papers.
+std::vector<Section> findings_sections(const SystemEntry* system) {
+  std::vector<Section> found;
+  for (const FindingsOfPaper& paper : read_findings(shipped(findings_folder)).papers) {
+    if (paper.findings.empty() || (system != nullptr && paper.folder != system->name)) continue;
+    Section section{"findings", paper.title, {}};
+    for (const Finding& finding : paper.findings) {
+      section.items.emplace_back(
+          fmt::format("{} {}", paper.name, finding.number),
+          fmt::format("{} ({}; {})", finding.title, text_of(finding.severity), rests_text(finding)));
+    }
+    found.push_back(std::move(section));
+  }
+  if (found.empty()) found.push_back({"findings", "Findings", {}});
+  return found;
+}
+
 std::string text_of(const Section& section) {
   std::size_t width = 0;
   for (const auto& item : section.items) width = std::max(width, item.first.size());
@@ -150,6 +171,7 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
       throw BadInput(fmt::format("one system at a time, not '{}' as well", word));
     }
   }
+  if (kind == "findings") return findings_sections(system);
   if (kind == "tests") return {tests_section(errors)};
   if (kind == "models") return {models_section()};
   if (kind == "programs") return programs_sections();
@@ -226,9 +248,12 @@ std::string systems_page() {
 int run(const Options& options) {
   std::vector<std::string> errors;
   if (options.markdown) {
-    if (options.json || !options.words.empty())
-      throw BadInput("--markdown prints one page with every system", "leave out what else was asked for");
-    print_now(systems_page());
+    const bool of_findings = options.words == std::vector<std::string>{"findings"};
+    if (options.json || (!options.words.empty() && !of_findings)) {
+      throw BadInput("--markdown prints one page with every system, or with every finding",
+                     "leave out what else was asked for");
+    }
+    print_now(of_findings ? findings_page(read_findings(shipped(findings_folder))) : systems_page());
     return 0;
   }
   const std::vector<Section> found = sections(options.words, errors);
@@ -249,12 +274,13 @@ Command add_list(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       lockstep.add_subcommand("list", "List what there is: systems, tests, models, programs and so on");
-  app->add_option(
-      "WHAT", options->words,
-      "systems, variants, faults, sizes, rules, tests, models, programs or schedulers, and a system; either "
-      "may be left out");
+  app->add_option("WHAT", options->words,
+                  "systems, variants, faults, sizes, rules, findings, tests, models, programs or schedulers, "
+                  "and a system; either "
+                  "may be left out");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
-  app->add_flag("--markdown", options->markdown, "Print the page docs/systems/README.md");
+  app->add_flag("--markdown", options->markdown,
+                "Print the page docs/systems/README.md, or of findings docs/findings.md");
   app->footer(
       "Examples:\n"
       "  lockstep list                       the systems\n"

@@ -27,6 +27,7 @@ install(EXPORT LockstepTargets NAMESPACE Lockstep:: DESTINATION ${package})
 install(DIRECTORY spec checker proofs refimpl DESTINATION include/lockstep FILES_MATCHING PATTERN "*.hpp"
         PATTERN spec/models EXCLUDE PATTERN refimpl/machines EXCLUDE PATTERN refimpl/studies EXCLUDE PATTERN proofs/systems EXCLUDE)
 install(DIRECTORY litmus examples DESTINATION share/lockstep)
+install(DIRECTORY docs/findings DESTINATION share/lockstep/docs)
 install(DIRECTORY spec/models DESTINATION share/lockstep/spec)
 install(DIRECTORY refimpl/machines refimpl/studies DESTINATION share/lockstep/refimpl)
 install(DIRECTORY cmake/systems DESTINATION ${package})

@@ -1,4 +1,6 @@
 // Documents say what is so: code that they show is a file's, and their tables name everything that there is.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -123,6 +125,8 @@ std::vector<fs::path> documents() {
   for (const auto& entry : fs::recursive_directory_iterator(root() / "docs")) {
     if (entry.path().extension() == ".md") found.push_back(fs::relative(entry.path(), root()));
   }
+  // docs/findings.md is made of these.
+  std::erase_if(found, [](const fs::path& file) { return file.string().starts_with("docs/findings/"); });
   return found;
 }
 
@@ -422,19 +426,63 @@ TEST_CASE("documents name every program, scheduler, model and workload") {
 
 #ifdef LOCKSTEP_BINARY
 
-TEST_CASE("the page of systems is what the command lists") {
-  const fs::path page = "docs/systems/README.md";
-  const TemporaryFolder folder;
-  const fs::path listed = folder.path() / "listed.md";
-  REQUIRE(std::system((std::string(LOCKSTEP_BINARY) + " list --markdown >" + listed.string()).c_str()) == 0);
-  const Lines now = lines_of(listed);
-  const Lines then = lines_of(page);
-  const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
-  INFO(page.string() << ":" << (b - then.begin() + 1)
-                     << ": is not what `lockstep list --markdown` prints, which is\n"
-                     << (a == now.end() ? std::string("nothing more") : *a)
-                     << "\n`./lockstep list --markdown >docs/systems/README.md` writes it anew");
-  CHECK((a == now.end() && b == then.end()));
+TEST_CASE("pages of systems and findings are what the command lists") {
+  for (const auto& [words, page] : {std::pair{"list --markdown", "docs/systems/README.md"},
+                                    std::pair{"list findings --markdown", "docs/findings.md"}}) {
+    const TemporaryFolder folder;
+    const fs::path listed = folder.path() / "listed.md";
+    const std::string command = fmt::format("{} {} >{}", LOCKSTEP_BINARY, words, listed.string());
+    REQUIRE(std::system(command.c_str()) == 0);
+    const Lines now = lines_of(listed);
+    const Lines then = lines_of(page);
+    const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+    INFO(page << ":" << (b - then.begin() + 1) << ": is not what `lockstep " << words
+              << "` prints, which is\n"
+              << (a == now.end() ? std::string("nothing more") : *a) << "\n`./lockstep " << words << " >"
+              << page << "` writes it anew");
+    CHECK((a == now.end() && b == then.end()));
+  }
+}
+
+TEST_CASE("a finding that breaks something shows a command, and what it says of itself is checked") {
+  std::size_t findings = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "docs/findings")) {
+    if (entry.path().extension() != ".md" || entry.path().stem() == "about") continue;
+    ++findings;
+    const std::string text = read_file(entry.path());
+    INFO(entry.path().string());
+    CHECK((text.find("\nseverity: none\n") != std::string::npos ||
+           text.find("\n$ ./lockstep ") != std::string::npos));
+  }
+  CHECK(findings > 100);
+
+  const TemporaryFolder home;
+  const fs::path paper = home.path() / "docs/findings/mine";
+  fs::create_directories(paper);
+  std::ofstream(home.path() / "docs/findings/about.md") << "# Findings\n";
+  std::ofstream(paper / "about.md") << "---\norder: 1\nname: Mine\n---\n# Mine\n";
+  const auto said = [&](const std::string& text, const std::string& name = "01.md") {
+    std::ofstream(paper / name) << text;
+    Process process;
+    process.command = {"env", "LOCKSTEP_HOME=" + home.path().string(), LOCKSTEP_BINARY, "list", "findings"};
+    process.folder = home.path();
+    const ProcessResult result = run_process(process);
+    fs::remove(paper / name);
+    return result.output;
+  };
+  const std::string entries = "---\nseverity: stuck\nbreaks: a wait\nrests: reading\non: one word\n---\n";
+  CHECK_THAT(said(entries + "# It\nText.\n"), Catch::Contains("Mine 1  It (for ever; a reading: one word)"));
+  CHECK_THAT(said("---\nseverity: bad\n---\n# It\n"),
+             Catch::Contains("01.md:2: 'bad' is unknown as 'severity'"));
+  CHECK_THAT(said("---\nseverity: stuck\n---\n# It\n"), Catch::Contains("01.md:1: 'breaks' is missing"));
+  CHECK_THAT(said(entries + "It\n"), Catch::Contains("01.md:7: there is no title"));
+  CHECK_THAT(said("---\nseverity: stuck\n"), Catch::Contains("its entries have no end"));
+  CHECK_THAT(said("---\nseverity stuck\n"), Catch::Contains("01.md:2: this is no entry"));
+  CHECK_THAT(said("---\nseverity: stuck\nbreaks: a\nrests: reading\n---\n# It\n"),
+             Catch::Contains("'on' is missing"));
+  CHECK_THAT(said("---\nsevere: 1\nseverity: stuck\nbreaks: a\nrests: print\n---\n# It\n"),
+             Catch::Contains("01.md:2: unknown entry 'severe'"));
+  CHECK_THAT(said(entries + "# It\n", "first.md"), Catch::Contains("is called after its number"));
 }
 
 #endif

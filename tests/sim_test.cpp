@@ -33,7 +33,7 @@ MachineDescription shipped() {
 
 // The shipped machine that knows the system.
 MachineDescription machine_with(const std::string& system) {
-  for (const std::string name : {"apu", "halcone", "titan-v"}) {
+  for (const std::string name : {"apu", "fear", "halcone", "titan-v"}) {
     MachineDescription machine = read_machine(machines_folder + "/" + name + ".toml");
     if (machine.systems.contains(system)) return machine;
   }
