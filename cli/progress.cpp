@@ -39,6 +39,7 @@ struct Options {
   std::vector<std::string> unreduced;
   std::string trace_file;
   bool confirm = false;
+  bool despite_unsafe = false;
   bool json = false;
   SystemChoice choice;
   LimitOptions limits;
@@ -142,6 +143,7 @@ LivenessOptions liveness_options(const Options& options) {
   LivenessOptions liveness;
   liveness.limits = options.limits.limits();
   set_fairness(liveness, options.fairness);
+  liveness.despite_unsafe = options.despite_unsafe;
   return liveness;
 }
 
@@ -179,6 +181,7 @@ std::vector<std::string> unexpected(const ProgressTable& table,
       continue;
     for (const ExpectedProgress& one : expected[cell.program]) {
       if (one.scheduler != cell.scheduler || one.verdict == word(cell.run.termination)) continue;
+      if (one.verdict == word(Termination::unsafe) && !cell.run.unsafe.empty()) continue;
       differing.push_back(fmt::format("{} under {}: {}, expected {} (line {})",
                                       table.programs[cell.program]->name, cell.scheduler,
                                       word(cell.run.termination), one.verdict, one.place.line));
@@ -342,9 +345,11 @@ Command add_progress(CLI::App& lockstep) {
   app->add_option("--fairness", options->fairness,
                   "weak; strong; or paths: from everywhere some path of owed steps ends")
       ->capture_default_str();
+  app->add_flag("--despite-unsafe", options->despite_unsafe,
+                "Judge progress although a claim or an invariant fails on the way, and say which");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each question");
-  for (const char* const other : {"--set", "--situation", "--fairness"})
+  for (const char* const other : {"--set", "--situation", "--fairness", "--despite-unsafe"})
     app->get_option("--model")->excludes(other);
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves")

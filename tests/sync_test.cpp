@@ -159,6 +159,25 @@ TEST_CASE("as printed, a thread enters the semaphore without a permit") {
   }
 }
 
+TEST_CASE("progress is judged although a claim fails on the way, where that is asked") {
+  const auto judged = [](const Program& program) {
+    Subject subject = subject_named("sc");
+    subject.program = std::make_shared<const Program>(program);
+    subject.options.scheduler = scheduler_named("fair");
+    LivenessOptions options;
+    options.traces = false;
+    options.despite_unsafe = true;
+    const LivenessRun run = judge_termination(subject, options);
+    return std::pair(std::string(word(run.termination)), run.unsafe);
+  };
+  CHECK(progress(built("spin-sem", "as-printed")) == "unsafe");
+  CHECK(judged(built("spin-sem", "as-printed")) == std::pair(std::string("terminates"), too_many));
+  const Program truncates = built("g-srb", "truncates", {{"grid", 3}});
+  CHECK(progress(truncates) == "unsafe");
+  CHECK(judged(truncates) == std::pair(std::string("trap"), no_early));
+  CHECK(judged(built("spin-sem")).second.empty());
+}
+
 TEST_CASE("a lock that everybody releases loses permits") {
   CHECK(safety(built("spin-sem", "unlock-in-loop")) == too_many);
   CHECK(safety(built("prior-sem", "unlock-in-loop", {{"readers", 2}, {"writers", 0}})) ==

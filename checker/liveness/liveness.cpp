@@ -19,6 +19,7 @@ ExploreOptions explore_options(const LivenessOptions& options) {
   explore.time_limit = options.limits.time;
   explore.interrupted = options.limits.interrupted;
   explore.progress = options.on_progress;
+  explore.invariants = !options.despite_unsafe;
   return explore;
 }
 
@@ -29,6 +30,8 @@ class Judge {
 
   void judge() {
     if (!explored()) return;
+    if (graph_.violated() >= 0)
+      run_.unsafe = graph_.model().invariants().at(static_cast<std::size_t>(graph_.violated()));
     if (stuck()) return;
     const Program& program = *run_.subject.program;
     if (std::any_of(program.threads.begin(), program.threads.end(), never_ends)) {

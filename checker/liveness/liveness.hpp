@@ -41,6 +41,8 @@ struct LivenessOptions {
   // to a state in which nobody is owed anything.
   bool by_paths = false;
   bool traces = true;  // whether a counterexample is kept
+  // Progress is judged although a claim or an invariant fails on the way.
+  bool despite_unsafe = false;
   std::function<void(const Progress&)> on_progress;
 };
 
@@ -52,6 +54,7 @@ struct LivenessRun {
   Termination termination = Termination::terminates;
   std::string message;  // why it is inconclusive or an error; the claim that fails; the thread that starves
   std::optional<Diagnostic> bad_input;  // that the error is
+  std::string unsafe;  // the claim or invariant that fails on the way, where progress is judged all the same
   std::size_t states = 0;
   std::size_t edges = 0;
   double seconds = 0;

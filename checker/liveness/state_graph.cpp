@@ -228,10 +228,12 @@ void StateGraph::take_in(const Chunk& chunk, bool invariants) {
   for (std::size_t i = 0; i < chunk.states.size(); ++i) {
     const Chunk::Expanded& state = chunk.states[i];
     const auto number = static_cast<StateNumber>(chunk.first + i);
-    if (state.violated >= 0 && invariants) {
-      verdict_ = Verdict::invariant;
+    if (state.violated >= 0 && violated_ < 0) {
       violated_ = state.violated;
       bad_ = number;
+    }
+    if (state.violated >= 0 && invariants) {
+      verdict_ = Verdict::invariant;
       return;
     }
     first_edge_.push_back(targets_.size());

@@ -47,7 +47,8 @@ class StateGraph {
 
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  [[nodiscard]] int violated() const { return violated_; }             // an index into Model::invariants
+  // The first that a state violates: an index into Model::invariants; negative where none does.
+  [[nodiscard]] int violated() const { return violated_; }
   [[nodiscard]] const std::string& broken() const { return broken_; }  // where the verdict is broken
   [[nodiscard]] std::size_t states() const { return visited_.size(); }
   [[nodiscard]] std::size_t edges() const { return targets_.size(); }

@@ -28,11 +28,12 @@ std::string_view title(Situation situation) {
 }
 
 // What fits a column.
-std::string_view short_word(const ProgressCell& cell) {
+std::string short_word(const ProgressCell& cell) {
   if (!cell.asked) return "-";
   constexpr std::array<std::string_view, 10> words{"yes",     "unsafe",     "deadlock", "trap", "livelock",
                                                    "starves", "progresses", "?",        "?",    "error"};
-  return words.at(static_cast<std::size_t>(cell.run.termination));
+  return std::string(words.at(static_cast<std::size_t>(cell.run.termination))) +
+         (cell.run.unsafe.empty() ? "" : "!");
 }
 
 nlohmann::json cell_json(const ProgressTable& table, const ProgressCell& cell) {
@@ -45,6 +46,7 @@ nlohmann::json cell_json(const ProgressTable& table, const ProgressCell& cell) {
   }
   out["verdict"] = word(cell.run.termination);
   if (!cell.run.message.empty()) out["message"] = cell.run.message;
+  if (!cell.run.unsafe.empty()) out["unsafe"] = cell.run.unsafe;
   out["states"] = cell.run.states;
   out["edges"] = cell.run.edges;
   out["seconds"] = cell.run.seconds;
@@ -198,6 +200,9 @@ std::string table_text(const ProgressTable& table) {
       first = last;
     }
   }
+  const bool unsafe = std::any_of(table.cells.begin(), table.cells.end(),
+                                  [](const ProgressCell& cell) { return !cell.run.unsafe.empty(); });
+  if (unsafe) text += "!: and a claim or an invariant fails on the way\n";
   std::size_t states = 0;
   std::size_t questions = 0;
   for (const ProgressCell& cell : table.cells) {
@@ -217,6 +222,7 @@ std::string liveness_text(const LivenessRun& run) {
   text += fmt::format("  Time         {:.2f} s, {} bytes\n", run.seconds, run.memory);
   text += fmt::format("  Verdict      {}{}{}\n", word(run.termination), run.message.empty() ? "" : ": ",
                       run.message);
+  if (!run.unsafe.empty()) text += fmt::format("  Unsafe       on the way this fails: {}\n", run.unsafe);
   if (run.counterexample) {
     text += trace_text(*run.counterexample);
     text += trace_end_text(*run.counterexample) + "\n";
@@ -240,6 +246,8 @@ int exit_status(std::span<const LivenessRun* const> runs, bool interrupted) {
   };
   if (interrupted || any(Termination::interrupted)) return 130;
   if (any(Termination::error)) return 2;
+  if (std::any_of(runs.begin(), runs.end(), [](const LivenessRun* run) { return !run->unsafe.empty(); }))
+    return 1;
   if (any(Termination::unsafe, Termination::deadlock, Termination::trap, Termination::livelock,
           Termination::starvation)) {
     return 1;
