@@ -4,16 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "checker/axiomatic/graph.hpp"
 #include "checker/axiomatic/suite.hpp"
 #include "checker/generate/matrix.hpp"
 #include "checker/litmus/faults.hpp"
 #include "checker/litmus/for_ci.hpp"
+#include "checker/litmus/record.hpp"
 #include "checker/litmus/report.hpp"
 #include "checker/litmus/suite.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/digest.hpp"
+#include "checker/support/journal.hpp"
 #include "checker/support/json_text.hpp"
 #include "checker/support/process.hpp"
 #include "cli/command.hpp"
@@ -54,6 +59,8 @@ struct LitmusOptions {
   std::string junit;
   std::string sarif;
   std::string shard;
+  std::string journal;              // that is kept, and gone on from
+  std::vector<std::string> merged;  // journals of others
   bool all = false;
   bool json = false;
   bool summary_only = false;
@@ -153,8 +160,7 @@ SuiteFiles all_tests_of(const LitmusOptions& options) {
 }
 
 // Those of the shard that is asked for.
-SuiteFiles tests_of(const LitmusOptions& options) {
-  SuiteFiles files = all_tests_of(options);
+SuiteFiles shard_of(SuiteFiles files, const LitmusOptions& options) {
   if (options.shard.empty()) return files;
   const generate::Shard shard = generate::parse_shard(options.shard);
   std::size_t next = 0;
@@ -162,6 +168,59 @@ SuiteFiles tests_of(const LitmusOptions& options) {
     std::erase_if(*tests, [&](const auto&) { return next++ % shard.of != shard.number; });
   return files;
 }
+SuiteFiles tests_of(const LitmusOptions& options) {
+  if (!options.journal.empty() || !options.merged.empty())
+    throw BadInput("journals are kept of tests on systems alone", "leave out --resume and --merge");
+  return shard_of(all_tests_of(options), options);
+}
+
+// Tests that have been judged before, by their place among all, and a journal of those to come.
+class Kept {
+ public:
+  // All tests, whichever shard runs.
+  Kept(const SuiteFiles& files, const LitmusOptions& options) {
+    std::string texts;
+    for (const LitmusTests* tests : {&files.tests, &files.launches}) {
+      for (const auto& test : *tests) {
+        places_.try_emplace(test.get(), places_.size());
+        texts += test->name + "\n";
+        if (std::error_code none; std::filesystem::is_regular_file(test->file, none))
+          texts += read_file(test->file);
+      }
+    }
+    if (options.journal.empty() && options.merged.empty()) return;
+    const auto take = [&](const nlohmann::json& line) {
+      records_[line.at("place").get<std::size_t>()] = record_from(line.at("test"));
+    };
+    nlohmann::json systems = nlohmann::json::array();
+    for (const Subject& subject : subjects(options.systems, options))
+      systems.push_back(subject.description());
+    const nlohmann::json header{{"tests", digest(texts)},
+                                {"systems", std::move(systems)},
+                                {"against", options.against},
+                                {"no_reduce", options.unreduced},
+                                {"check_footprints", options.check_footprints},
+                                {"timeout_ms", options.limits.limits().time.count()},
+                                {"build", build_identity()}};
+    for (const std::string& file : options.merged) {
+      if (!std::filesystem::exists(file)) throw BadInput(fmt::format("there is no journal '{}'", file));
+      const Journal read(file, "litmus", header, take);
+    }
+    if (!options.journal.empty()) journal_.emplace(options.journal, "litmus", header, take);
+  }
+  [[nodiscard]] const LitmusRecord* find(const LitmusTest& test) const {
+    const auto found = records_.find(places_.at(&test));
+    return found == records_.end() ? nullptr : &found->second;
+  }
+  void keep(const LitmusTest& test, const LitmusRecord& record) {
+    if (journal_) journal_->append({{"place", places_.at(&test)}, {"test", record_json(record)}});
+  }
+
+ private:
+  std::map<const LitmusTest*, std::size_t> places_;
+  std::map<std::size_t, LitmusRecord> records_;
+  std::optional<Journal> journal_;
+};
 
 std::string suite_progress(const SuiteProgress& progress) {
   return fmt::format("{} of {} runs, {:.0f} s", progress.done, progress.all, progress.seconds);
@@ -200,11 +259,13 @@ void prepare_for_ci(const LitmusOptions& options) {
 }
 
 int run_tests(LitmusOptions options) {
-  const SuiteFiles files = tests_of(options);
+  SuiteFiles files = all_tests_of(options);
   if (!options.systems_asked && !options.paths.empty()) {
     add_expected_systems(files.tests, options);
     add_expected_systems(files.launches, options);
   }
+  Kept kept(files, options);
+  files = shard_of(std::move(files), options);
   SuiteOptions suite;
   suite.judged.clear();
   for (const std::string& model : options.against) suite.judged.push_back(race_model_named(model).value());
@@ -222,33 +283,62 @@ int run_tests(LitmusOptions options) {
   std::vector<JudgedTest> judged;
   std::string findings;
   suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
-  suite.on_report = [&](const TestReport& report) {
+  const auto take = [&](const LitmusRecord& record) {
     progress.erase();
-    for (const std::string& error : report.errors()) {
+    for (const std::string& error : record.judged.errors) {
       print_error(error);
       errors.push_back(error);
     }
-    tables.back().add(report);
-    add_coverage(coverage, report);
-    const std::vector<std::string> lines = finding_lines(report);
-    for (const std::string& line : lines) findings += line + "\n";
-    judged.push_back(judged_test(report, lines));
-    std::string traces;
-    if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
+    tables.back().add(record.judged.name, record.cells);
+    record.add_to(coverage);
+    for (const std::string& line : record.findings) findings += line + "\n";
+    judged.push_back(record.judged);
     if (options.json) {
-      reports.push_back(report_json(report));
+      reports.push_back(record.report);
     } else if (!options.summary_only) {
-      print_now(report_text(report) + traces + "\n");
+      print_now(record.text + "\n");
     }
   };
-  suite.check_reductions = options.check_reductions;
+  // Tests are told in their order, those that were judged before among the others.
+  LitmusTests::const_iterator next;
   SuiteTotals totals;
+  const auto tell_kept = [&](const LitmusTests& tests, const LitmusTest* up_to) {
+    for (; next != tests.end() && next->get() != up_to; ++next) {
+      const LitmusRecord* const record = kept.find(**next);
+      if (record == nullptr) continue;
+      take(*record);
+      totals.count(record->judged.verdict);
+      totals.seconds += record->judged.seconds;
+    }
+  };
+  const LitmusTests* told = nullptr;
+  suite.on_report = [&](const TestReport& report) {
+    tell_kept(*told, report.test.get());
+    if (next != told->end()) ++next;
+    std::string traces;
+    if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
+    const LitmusRecord record = record_of(report, traces);
+    // One that was stopped short is run again.
+    if (!interrupted()) kept.keep(*report.test, record);
+    take(record);
+  };
+  suite.check_reductions = options.check_reductions;
   std::vector<Subject> systems;
+  std::vector<std::string> missing;  // of what is merged
   for (const Part& part : parts) {
     suite.systems = part.systems;
     systems.insert(systems.end(), part.systems.begin(), part.systems.end());
     tables.emplace_back(suite.systems);
-    totals.add(run_suite(part.tests, suite));
+    LitmusTests due = part.tests;
+    std::erase_if(due, [&](const auto& test) { return kept.find(*test) != nullptr; });
+    told = &part.tests;
+    next = part.tests.begin();
+    if (options.merged.empty()) {
+      totals.add(run_suite(due, suite));
+    } else {
+      for (const auto& test : due) missing.push_back(test->name);
+    }
+    tell_kept(part.tests, nullptr);
   }
   totals.errors += files.errors.size();
   progress.erase();
@@ -262,6 +352,11 @@ int run_tests(LitmusOptions options) {
     if (!findings.empty()) print_now(findings + "\n");
     if (!tables.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
     print_now(totals_text(totals, systems.size()) + rests_on_text(systems));
+  }
+  if (!missing.empty()) {
+    print_error(
+        fmt::format("{} tests are in none of the journals, {} the first", missing.size(), missing.front()));
+    return exit_status(totals) == 0 ? 3 : exit_status(totals);
   }
   return exit_status(totals);
 }
@@ -453,6 +548,16 @@ Command add_litmus(CLI::App& lockstep) {
   app->add_option("--shard", options->shard,
                   "Only the Ith of N parts of the tests, for machines that share the work")
       ->type_name("I/N");
+  app->add_option("--resume", options->journal, "Keep a journal in this file, and go on from what is in it")
+      ->type_name("FILE")
+      ->excludes(faults)
+      ->excludes(app->get_option("--check-reductions"));
+  add_list(*app, "--merge", options->merged, "Run nothing: what these journals of shards have, together")
+      ->type_name("FILE,FILE")
+      ->excludes(app->get_option("--shard"))
+      ->excludes(app->get_option("--resume"))
+      ->excludes(app->get_option("--trace"))
+      ->excludes(faults);
   app->add_flag("--summary-only", options->summary_only, "Only the table and what differs");
   app->add_flag("--coverage", options->coverage, "Name the rules that no test fired");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.litmus/1");
@@ -468,6 +573,8 @@ Command add_litmus(CLI::App& lockstep) {
       "  lockstep litmus --model ptx-v6.0,mine.cat tests/       under axiomatic models\n"
       "  lockstep litmus --on quick-release --against rc11      a system against a model\n"
       "  lockstep litmus --faults write-through                 what the suite is worth\n"
+      "  lockstep litmus --all --shard 1/2 --resume 1.journal   half of the tests, to be gone on with;\n"
+      "  lockstep litmus --all --merge 1.journal,2.journal      both halves\n"
       "\n"
       "Exit status: 0 all as expected, 1 a verdict differs or a system violates a model,\n"
       "2 bad input, 3 a limit was reached, 130 interrupted.");

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -484,6 +485,56 @@ TEST_CASE("sweep says whether a comparison stands, resumes, and writes each poin
   const Result one =
       lockstep.run({"sweep", "copy", "--size", "words=64", "--vary", "memory.latency=50..200"});
   CHECK_THAT(one.out, Catch::Contains("cycles, relative to the ") && !Catch::Contains("STAND"));
+}
+
+TEST_CASE("litmus: journals of shards give together what one run gives, and a journal is gone on with") {
+  const Command lockstep;
+  // Times apart.
+  const std::function<nlohmann::json(nlohmann::json)> timeless = [&](nlohmann::json value) {
+    if (value.is_object()) value.erase("seconds");
+    if (value.is_structured()) {
+      for (auto& inner : value) inner = timeless(inner);
+    }
+    return value;
+  };
+  const auto run = [&](std::vector<std::string> more, int status) {
+    std::vector<std::string> words{"litmus", "mp-agent", "sb-agent", "lb-agent", "--on", "sc,write-through"};
+    words.insert(words.end(), more.begin(), more.end());
+    Result result = lockstep.run(words);
+    INFO(result.error);
+    CHECK(result.status == status);
+    return result;
+  };
+  const auto json_of = [&](const std::vector<std::string>& more, int status = 0) {
+    std::vector<std::string> words{"--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return timeless(nlohmann::json::parse(run(words, status).out));
+  };
+  const nlohmann::json whole = json_of({});
+  CHECK(whole.at("tests").size() == 3);
+  CHECK(json_of({"--resume", "all.journal"}) == whole);
+  CHECK(json_of({"--resume", "all.journal"}) == whole);
+
+  run({"--shard", "1/2", "--resume", "1.journal"}, 0);
+  run({"--shard", "2/2", "--resume", "2.journal"}, 0);
+  CHECK(json_of({"--merge", "1.journal,2.journal"}) == whole);
+  const Result half = run({"--merge", "2.journal", "--summary-only"}, 3);
+  CHECK_THAT(half.error, Catch::Contains("2 tests are in none of the journals"));
+  CHECK_THAT(half.out, Catch::Contains("1 test on 2 systems: 1 as expected"));
+
+  // What is in a journal is not run again: this one says that a test differs, and a line was cut off.
+  std::string text = read(lockstep.folder() / "all.journal");
+  const std::string expected = "\"verdict\":0";
+  const auto at = text.rfind(expected);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, expected.size(), "\"verdict\":2");
+  lockstep.add("changed.journal", text + "{\"place\":0,");
+  const Result changed = run({"--resume", "changed.journal", "--summary-only"}, 1);
+  CHECK_THAT(changed.out, Catch::Contains("2 as expected, 1 differing"));
+  CHECK_THAT(run({"--resume", "all.journal", "--against", "drf"}, 2).error,
+             Catch::Contains("about another run: against"));
+  CHECK_THAT(run({"--merge", "3.journal"}, 2).error, Catch::Contains("there is no journal '3.journal'"));
+  CHECK_THAT(run({"--model", "sc", "--resume", "m.journal"}, 2).error, Catch::Contains("on systems alone"));
 }
 
 TEST_CASE("study lists what there is, and runs a paper's bars or a file's, with their ranges or without") {
