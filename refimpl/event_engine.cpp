@@ -30,7 +30,8 @@ SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64
     } else {
       attempt(event);
     }
-    if (firings_ != fired || event.family >= timed::Event::bank) drained_ = journal_.now;
+    const bool polled = event.family == polled_family_ && event.rule == polled_rule_;
+    if ((firings_ != fired && !polled) || event.family >= timed::Event::bank) drained_ = journal_.now;
     if (firings_ >= until) return SimulationEnd::limit;
     if (firings_ >= next_check) {
       next_check = firings_ + 4096;
@@ -125,8 +126,11 @@ timed::MainMemory::Port EventEngine::port_of(const Family& family, Parameters at
 }
 
 void EventEngine::poll(std::uint16_t f, Parameters at, std::uint16_t rule) {
-  // Where nothing else is to come it stays as it is.
-  if (started_ && wheel_.empty()) return;
+  // Where nothing else is to come it stays as it is; whether it is, is known when all have been looked at.
+  if (started_ && wheel_.empty()) {
+    to_poll_ = {f, rule, at.a, at.b};
+    return;
+  }
   Family& family = families_[f];
   const Tick every = rules_[static_cast<std::size_t>(family.rules[rule])].every;
   family.scheduled[instance_of(family, at)] |= std::uint64_t{1} << rule;
@@ -303,6 +307,8 @@ void EventEngine::consider_woken() {
     for (std::size_t i = 0; i < passed_on_.size(); ++i) offer_room(passed_on_[i]);
     passed_on_.clear();
   } while (!dirty_.empty() || !dirty_blocks_.empty());
+  if (const auto late = std::exchange(to_poll_, std::nullopt); late && !wheel_.empty())
+    poll(late->family, {late->a, late->b}, late->rule);
 }
 
 void EventEngine::consider_marked() {
@@ -952,7 +958,7 @@ Statistics EventEngine::statistics() const {
     s.operations.push_back({boost::describe::enum_to_string(static_cast<Operation>(i), "?"),
                             operations_[i].first, cycles(operations_[i].second)});
   }
-  s.memory = main_memory_.statistics(journal_.now);
+  s.memory = main_memory_.statistics(polled_family_ == 0xFFFF ? journal_.now : drained_);
   s.memory.stalled = cycles(memory_stalled_);
   return s;
 }

@@ -407,6 +407,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_nearest();
   void set_turns();
   void set_polled();
+  // Throws BadInput where such entries, or those of another variant, are of rules that have no use for them.
+  void check_choices() const;
   // Of an instance: the member of the index type, which is one of its parameters or nearest to something.
   [[nodiscard]] std::optional<std::uint32_t> member_of(const Family& family, const RuleInfo& r,
                                                        std::string_view type, std::size_t instance) const;
@@ -680,6 +682,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   std::uint16_t anew_family_ = 0xFFFF;
   std::uint16_t polled_family_ = 0xFFFF;  // of the rule that is looked at from time to time
   std::uint16_t polled_rule_ = 0;
+  std::optional<timed::Event> to_poll_;  // if anything else is to come
   bool started_ = false;
   std::uint64_t anew_ = 0;
   std::vector<Tick> due_;

@@ -205,6 +205,13 @@ int EventEngine::blocks_needed() const {
 std::map<std::string, int> EventEngine::queue_sizes(const std::vector<std::string>& queues) const {
   std::map<std::string, int> sizes;
   auto asked = options_.sizes;
+  for (const auto& [variant, other] : timing_.variants) {
+    for (const auto& [name, size] : other.sizes) {
+      if (std::find(queues.begin(), queues.end(), name) != queues.end()) continue;
+      machine_error(description_, size.second, fmt::format("{} has no size '{}'", system_, name),
+                    suggestion(name, queues));
+    }
+  }
   auto given = timing_.sizes;
   for (const std::string& name : queues) {
     if (const auto found = given.find(name); found != given.end()) {
@@ -464,6 +471,7 @@ void EventEngine::set_timing() {
   set_mshrs();
   set_memory();
   set_anew();
+  check_choices();
   set_nearest();
   set_turns();
   set_polled();
@@ -471,6 +479,28 @@ void EventEngine::set_timing() {
 
 // ---- what a machine says of choices
 // ------------------------------------------------------------------------
+
+void EventEngine::check_choices() const {
+  std::set<std::string> of_families;
+  for (const Family& family : families_) {
+    for (const int number : family.rules) of_families.insert(rules_[static_cast<std::size_t>(number)].name);
+  }
+  for (const auto& [name, timing] : timing_.rules) {
+    const bool chooses = !timing.nearest.empty() || !timing.turns.empty() || timing.every > 0;
+    if (!chooses || of_families.contains(name) || rules_of_variants_.contains(name)) continue;
+    machine_error(description_, timing.place,
+                  fmt::format("'{}' is of a thread's instruction, which leaves nothing open", name),
+                  "nearest, turns and every are for rules of memory");
+  }
+  for (const auto& [variant, other] : timing_.variants) {
+    for (const auto& [name, timing] : other.rules) {
+      if (of_families.contains(name) || rules_of_variants_.contains(name) || timing_.rules.contains(name))
+        continue;
+      machine_error(description_, timing.place, fmt::format("{} has no rule '{}'", system_, name),
+                    suggestion(name, std::vector(rules_of_variants_.begin(), rules_of_variants_.end())));
+    }
+  }
+}
 
 std::uint32_t EventEngine::extent_of(std::string_view type) const {
   for (const Family& family : families_) {
@@ -516,6 +546,12 @@ void EventEngine::set_nearest() {
         machine_error(description_, r.place,
                       fmt::format("'{}' is over ({}), and has no {} nearest to a {}", r.name,
                                   fmt::join(family.tags, ", "), timing.nearest, timing.nearest_to));
+      }
+      if (place == family.tags.end() && timing.turns.empty()) {
+        machine_error(description_, r.place,
+                      fmt::format("'{}' is over ({}), and no {} is chosen by it", r.name,
+                                  fmt::join(family.tags, ", "), timing.nearest),
+                      "say whose turns it waits for, too, or leave nearest out");
       }
       if (place == family.tags.end()) continue;
       if (family.left_out.empty()) family.left_out.assign(family.instances, 0);

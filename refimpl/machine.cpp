@@ -114,7 +114,8 @@ RuleTiming read_rule(FileSection& section) {
   rule.anew = section.flag("anew", false);
   if (section.has("at")) rule.at = section.number("at", 0, longest);
   section.ask("at");
-  rule.every = section.number("every", 0, longest, 0);
+  rule.every = section.has("every") ? section.number("every", 1, longest) : 0;
+  section.ask("every");
   read_pair(section, "nearest", [&](const std::string& which, const toml::node& to) {
     if (!to.is_string()) section.fail(to, fmt::format("what '{}' is nearest to is not a string", which));
     rule.nearest = which;

@@ -557,6 +557,14 @@ TEST_CASE("study lists what there is, and runs a paper's bars or a file's, with 
   CHECK(json.status == 0);
   const auto bar = nlohmann::json::parse(json.out).at("panels").at(0).at("bars").at(0);
   CHECK(bar.at("systems").at("rfo").at("points") > 30);
+  // A bar may have a machine of its own, whose entries are then not moved.
+  const std::string slow = lockstep.add("slow.toml", read(file) + "settings = [\"memory.latency=150\"]\n");
+  CHECK(lockstep.run({"study", slow, "--quick", "--csv", "slow.csv"}).status == 0);
+  CHECK(read(lockstep.folder() / "slow.csv") != read(lockstep.folder() / "points.csv"));
+  const Result settled = lockstep.run({"study", slow, "--together", "2", "--points", "2", "--json"});
+  const auto other = nlohmann::json::parse(settled.out).at("panels").at(0).at("bars").at(0);
+  CHECK(other.at("settings").at(0) == "memory.latency=150");
+  CHECK(other.at("systems").at("rfo").at("points") < bar.at("systems").at("rfo").at("points"));
   const std::string wrong = lockstep.add("wrong.toml", "title = 1\n");
   CHECK_THAT(lockstep.run({"study", wrong}).error, Catch::Contains("wrong.toml:1:"));
   CHECK_THAT(lockstep.run({"study", "nowhere.toml"}).error, Catch::Contains("nowhere.toml"));

@@ -77,8 +77,7 @@ std::string setting_error(const MachineSettings& settings, const std::string& sy
 }  // namespace
 
 TEST_CASE("FEAR with time: counts are right in every variant, with few mutexes, entries and wires") {
-  for (const std::string system :
-       {"fear", "fear/atom-dir", "fear/no-speculation", "fear/wire-by-hop", "fear/mutex-each"}) {
+  for (const std::string system : {"fear", "fear/atom-dir", "fear/no-speculation", "fear/wire-by-hop"}) {
     INFO(system);
     const SystemResult result = histogram_on(system);
     CHECK(result.end == SimulationEnd::finished);
@@ -112,10 +111,16 @@ TEST_CASE("FEAR with time: a node gives mutexes away in its turns, and epochs en
   std::map<std::size_t, int> by_node;
   for (const auto& time : given) {
     const std::size_t node = times.cu_of.at(time.thread) % 3;
-    CHECK(static_cast<std::size_t>(std::floor(time.cycle / 8)) % 3 == node);
+    CHECK(static_cast<std::size_t>(std::floor(time.cycle / 8.5)) % 3 == node);
     ++by_node[node];
   }
   CHECK(by_node.size() == 3);
+  // The one mutex is nearest to the first node, which takes it back in its turns.
+  Times of_one;
+  watch(of_one, {"systems.fear.sizes.ring-node=3", "systems.fear.sizes.mutex=1"});
+  const auto& back = of_one.of.at("node takes a mutex back");
+  CHECK(back.size() == 256);
+  for (const auto& time : back) CHECK(static_cast<int>(std::floor(time.cycle / 8.5)) % 3 == 0);
   const auto& ends = times.of.at("epoch ends");
   CHECK(ends.size() > 2);
   for (const auto& time : ends) CHECK(std::fmod(time.cycle, 512) == 0);
@@ -130,6 +135,11 @@ TEST_CASE("FEAR with time: a longer way round the ring takes longer, and own cou
   const double one_wire = cycles({"systems.fear.sizes.busy-wire=1"});
   CHECK(cycles({}) < one_wire);
   CHECK(cycles({"systems.fear.sizes.busy-wire=1", "systems.fear.links.ring.latency=32"}) > one_wire);
+  const auto dir = [](const MachineSettings& settings) {
+    return histogram_on("fear/atom-dir", settings).statistics.cycles;
+  };
+  CHECK(dir({"systems.fear.variants.atom-dir.paths.request.latency=160"}) > dir({}));
+  CHECK(dir({"systems.fear.paths.request.latency=160"}) == dir({}));
   const auto found = [](int shared) {
     for (const Statistics::RuleFirings& rule : histogram_on("fear", {}, {}, shared).statistics.rules) {
       if (rule.name == "atomic finds its copy") return rule.firings;
@@ -151,6 +161,14 @@ TEST_CASE("FEAR with time: what a machine says of choices and turns has to be of
   CHECK_THAT(setting_error({gives + "every=100"}), Catch::Contains("cannot be looked at from time to time"));
   CHECK_THAT(setting_error({gives + "nearest={ ring-node = \"cu\", mutex = \"cu\" }"}),
              Catch::Contains("'nearest' is of one index type"));
+  CHECK_THAT(setting_error({"systems.fear.rules.issues.every=100"}), Catch::Contains("leaves nothing open"));
+  CHECK_THAT(setting_error({"systems.fear.rules.\"epoch ends\".every=0.5"}), Catch::Contains("every"));
+  CHECK_THAT(setting_error({gives + "turns="}), Catch::Contains("no ring-node is chosen by it"));
+  // Of variants that do not run, too.
+  CHECK_THAT(setting_error({"systems.fear.variants.atom-dir.sizes.nodes=1"}),
+             Catch::Contains("no size 'nodes'"));
+  CHECK_THAT(setting_error({"systems.fear.variants.atom-dir.rules.nosuch={ latency = 1 }"}),
+             Catch::Contains("no rule 'nosuch'"));
   SimulationRequest request;
   request.machine = machine_of(changed(
       shipped_machine("fear"), "[systems.fear.variants.no-speculation.rules]", "speculation", "speculatio"));

@@ -2,16 +2,16 @@
 // of it, as addresses fall on locks.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "spec/kernel/index.hpp"
 
 namespace lockstep {
 
-// The member of `To` whose number is that of `i` modulo how many there are. Where there may be any number of
-// both, they are paired, or there is one of `To`; where of `From` alone, some rigid function stands for it.
+// The member of `To` whose number is that of `i` modulo how many there are. At sizes that are known, or as
+// many of one as of the other.
 template <IndexTag To, IndexTag From, class K>
 typename K::template Ix<To> folded(const K& k, const typename K::template Ix<From>& i) {
   using Target = typename K::template Ix<To>;
@@ -22,13 +22,8 @@ typename K::template Ix<To> folded(const K& k, const typename K::template Ix<Fro
   if constexpr (requires { i.v % i.v; }) {
     return K::template constant<To>(static_cast<int>(i.v) % to);
   } else {
-    if (from == std::numeric_limits<int>::max()) {
-      typename K::template Map<From, To> map;
-      map.name = std::string(To::name) + "_of_" + std::string(From::name);
-      return map(i);
-    }
-    if (to == std::numeric_limits<int>::max())
-      throw std::logic_error("folded: few members fall on any number of others");
+    if (std::max(from, to) == std::numeric_limits<int>::max())
+      throw std::logic_error("folded: of sizes that are not known");
     Target found = K::template constant<To>(0);
     for (int n = 1; n < from; ++n) {
       found = K::select(i == K::template constant<From>(n), K::template constant<To>(n % to), found);
