@@ -142,7 +142,7 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
   Family& family = families_[f];
   std::uint32_t epoch = 0;
   const std::size_t instance = instance_of(family, at);
-  if (family.listed) epoch = ++family.parked[instance * 64 + rule].epoch;
+  if (family.listed) epoch = ++family.parked[family.spot(instance, rule)].epoch;
   const auto watch = [&](Key key) {
     if (family.listed && owners_[key].family == f && owners_[key].instance == instance) {
       own_[key] |= std::uint64_t{1} << rule;
@@ -155,8 +155,8 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
     }
     const Watcher watcher{f, rule, at.a, at.b, epoch};
     // Whoever was offered room that somebody else has taken, again and again, goes to the front of the line.
-    if (w.room != nullptr && family.parked[instance * 64 + rule].offer == watch_of_[key] &&
-        ++family.parked[instance * 64 + rule].lost >= patience) {
+    if (w.room != nullptr && family.parked[family.spot(instance, rule)].offer == watch_of_[key] &&
+        ++family.parked[family.spot(instance, rule)].lost >= patience) {
       if (w.first > 0) {
         w.others[--w.first] = watcher;
       } else {
@@ -189,7 +189,8 @@ void EventEngine::compact(Watch& w) {
   w.first = 0;
   std::erase_if(w.others, [&](const Watcher& x) {
     const Family& family = families_[x.family];
-    return family.listed && family.parked[instance_of(family, {x.a, x.b}) * 64 + x.rule].epoch != x.epoch;
+    return family.listed &&
+           family.parked[family.spot(instance_of(family, {x.a, x.b}), x.rule)].epoch != x.epoch;
   });
   if (w.room != nullptr) {
     w.limit = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * w.others.size()));
@@ -241,7 +242,7 @@ void EventEngine::wake_watch(std::uint32_t number) {
       continue;
     }
     const std::size_t instance = instance_of(family, {x.a, x.b});
-    if (family.parked[instance * 64 + x.rule].epoch != x.epoch) continue;
+    if (family.parked[family.spot(instance, x.rule)].epoch != x.epoch) continue;
     mark(x.family, static_cast<std::uint32_t>(instance), std::uint64_t{1} << x.rule);
   }
 }
@@ -252,7 +253,7 @@ void EventEngine::offer_room(std::uint32_t number) {
     const Watcher x = w.others[w.first++];
     Family& family = families_[x.family];
     const std::size_t instance = instance_of(family, {x.a, x.b});
-    Parked& parked = family.parked[instance * 64 + x.rule];
+    Parked& parked = family.parked[family.spot(instance, x.rule)];
     const std::uint64_t bit = std::uint64_t{1} << x.rule;
     if (parked.epoch != x.epoch || ((family.scheduled[instance] | family.dirty[instance]) & bit) != 0)
       continue;
@@ -269,7 +270,8 @@ void EventEngine::offer_room(std::uint32_t number) {
 void EventEngine::pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule) {
   Family& family = families_[f];
   if (!family.listed) return;
-  const std::uint32_t number = std::exchange(family.parked[instance_of(family, at) * 64 + rule].offer, 0);
+  const std::uint32_t number =
+      std::exchange(family.parked[family.spot(instance_of(family, at), rule)].offer, 0);
   if (number == 0) return;
   --watches_[number].offers;
   passed_on_.push_back(number);
@@ -367,13 +369,13 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
       const std::uint32_t thread = thread_of(family, at);
       std::uint32_t block = timed::reads.message_block();
       if (block == timed::Reads::no_block) block = thread == nowhere ? 0 : block_of(thread);
-      family.looked_up[instance * 64 + rule] = block;
+      family.looked_up[family.spot(instance, rule)] = block;
     }
   } else {
     scheduled_blocks_.insert(packed(event));
   }
   // Who has waited for room has been looked up long since.
-  const bool offered = family.listed && family.parked[instance_of(family, at) * 64 + rule].offer != 0;
+  const bool offered = family.listed && family.parked[family.spot(instance_of(family, at), rule)].offer != 0;
   const auto unit = static_cast<std::size_t>(r.unit);
   const bool to_its_like = !paths_[unit][unit].links.empty();
   const bool news = r.carries && cause_unit_ >= 0 && (cause_unit_ != r.unit || to_its_like);
@@ -445,7 +447,8 @@ void EventEngine::take_or_wait(const timed::Event& event, RuleInfo& r) {
 bool EventEngine::look_up(const timed::Event& event, const RuleInfo& r, std::size_t nth) {
   const Family& family = families_[event.family];
   const Parameters at{event.a, event.b};
-  const std::uint32_t block = family.listed ? family.looked_up[instance_of(family, at) * 64 + event.rule]
+  const std::uint32_t block = family.listed
+                                  ? family.looked_up[family.spot(instance_of(family, at), event.rule)]
                               : family.extents.size() == 2 ? at.b
                                                            : at.a;
   for (; nth < r.looks_up.size(); ++nth) {
@@ -603,7 +606,7 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
   }
   // It may be enabled again at once.
   if (family.listed) {
-    family.parked[instance_of(family, at) * 64 + event.rule].lost = 0;
+    family.parked[family.spot(instance_of(family, at), event.rule)].lost = 0;
     mark(event.family, static_cast<std::uint32_t>(instance_of(family, at)), std::uint64_t{1} << event.rule);
   } else {
     dirty_blocks_.push_back(event);

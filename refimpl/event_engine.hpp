@@ -308,6 +308,12 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::vector<std::uint32_t> looked_up;     // likewise: the block, where any rule takes turns of banks
     std::array<std::vector<std::uint32_t>, 4> places;  // by Per and instance: which unit
 
+    std::size_t stride = 64;  // rules of an instance, those of a thread's instruction among them
+
+    // Of what is kept by instance and rule.
+    [[nodiscard]] std::size_t spot(std::size_t instance, unsigned rule) const {
+      return instance * stride + rule;
+    }
     // How many instances have the same first parameter. A third one is counted with the second.
     [[nodiscard]] std::uint32_t behind_first() const {
       return extents.size() < 2 ? 1 : extents.size() == 2 ? extents[1] : extents[1] * extents[2];

@@ -236,7 +236,7 @@ void EventEngine::set_looked_up() {
     const bool any = std::any_of(family.rules.begin(), family.rules.end(), [&](int number) {
       return !rules_[static_cast<std::size_t>(number)].looks_up.empty();
     });
-    if (any && family.listed) family.looked_up.assign(family.instances * 64, 0);
+    if (any && family.listed) family.looked_up.assign(family.spot(family.instances, 0), 0);
   }
 }
 

@@ -265,7 +265,6 @@ std::uint16_t EventEngine::family_of(const std::vector<RuleParameter<timed::Eras
     for (const std::uint32_t e : family.extents) family.instances *= e;
     family.dirty.assign(family.instances, 0);
     family.scheduled.assign(family.instances, 0);
-    family.parked.resize(family.instances * 64);
   }
   families_.push_back(std::move(family));
   return static_cast<std::uint16_t>(families_.size() - 1);
@@ -293,6 +292,11 @@ void EventEngine::list_rules(const std::vector<RuleOf>& rules, void* state) {
     family.listed_rules.push_back(&value);
   }
   families_[threads_family_].fair |= ~std::uint64_t{0} << first_case;
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    Family& family = families_[f];
+    if (f != threads_family_) family.stride = family.rules.size();
+    if (family.listed) family.parked.resize(family.spot(family.instances, 0));
+  }
   for (auto& cases : program_rules_) cases.fill(-1);
   rules_of_issue_.fill(-1);
   rules_of_slots_.fill(-1);
