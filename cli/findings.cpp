@@ -7,7 +7,6 @@
 #include <boost/describe.hpp>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,7 +26,14 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void wrong(const fs::path& file, int line, const std::string& what,
                         const std::string& hint = {}) {
-  throw BadInput(fmt::format("{}:{}: {}", file.string(), line, what), hint);
+  throw BadInput(Diagnostic{file.string(), {line, 0}, what, hint, {}});
+}
+
+std::optional<int> whole(const std::string& text) {
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
 // A file's entries, KEY: VALUE between two lines of dashes, its title, and what is below.
@@ -47,6 +53,11 @@ struct Page {
   std::string need(const std::string& key) {
     if (!entries.contains(key)) wrong(file, 1, fmt::format("'{}' is missing", key));
     return take(key);
+  }
+  int need_whole(const std::string& key) {
+    const int line = entries.contains(key) ? entries.at(key).second : 1;
+    if (const auto number = whole(need(key))) return *number;
+    wrong(file, line, fmt::format("'{}' is no whole number", key));
   }
   template <class Enum>
   Enum need_one(const std::string& key) {
@@ -116,10 +127,9 @@ Page read_page(const fs::path& file) {
 
 Finding read_finding(const fs::path& file) {
   Finding finding;
-  const std::string stem = file.stem().string();
-  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), finding.number);
-  if (error != std::errc{} || end != stem.data() + stem.size())
-    wrong(file, 1, "a finding's file is called after its number", "as 07.md");
+  const std::optional<int> number = whole(file.stem().string());
+  if (!number) wrong(file, 1, "a finding's file is called after its number", "as 07.md");
+  finding.number = *number;
   Page page = read_page(file);
   finding.title = page.title;
   finding.text = page.text;
@@ -139,7 +149,7 @@ FindingsOfPaper read_paper(const fs::path& folder) {
   Page about = read_page(folder / "about.md");
   paper.title = about.title;
   paper.text = about.text;
-  paper.order = std::atoi(about.need("order").c_str());
+  paper.order = about.need_whole("order");
   paper.name = about.take("name");
   about.done();
   std::set<int> numbers;

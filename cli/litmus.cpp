@@ -179,6 +179,7 @@ class Kept {
  public:
   // All tests, whichever shard runs.
   Kept(const SuiteFiles& files, const LitmusOptions& options) {
+    if (options.journal.empty() && options.merged.empty()) return;
     std::string texts;
     for (const LitmusTests* tests : {&files.tests, &files.launches}) {
       for (const auto& test : *tests) {
@@ -188,7 +189,6 @@ class Kept {
           texts += read_file(test->file);
       }
     }
-    if (options.journal.empty() && options.merged.empty()) return;
     const auto take = [&](const nlohmann::json& line) {
       records_[line.at("place").get<std::size_t>()] = record_from(line.at("test"));
     };
@@ -202,18 +202,17 @@ class Kept {
                                 {"check_footprints", options.check_footprints},
                                 {"timeout_ms", options.limits.limits().time.count()},
                                 {"build", build_identity()}};
-    for (const std::string& file : options.merged) {
-      if (!std::filesystem::exists(file)) throw BadInput(fmt::format("there is no journal '{}'", file));
-      const Journal read(file, "litmus", header, take);
-    }
+    Journal::read_all(options.merged, "litmus", header, take);
     if (!options.journal.empty()) journal_.emplace(options.journal, "litmus", header, take);
   }
   [[nodiscard]] const LitmusRecord* find(const LitmusTest& test) const {
+    if (records_.empty()) return nullptr;
     const auto found = records_.find(places_.at(&test));
     return found == records_.end() ? nullptr : &found->second;
   }
+  [[nodiscard]] bool keeps() const { return journal_.has_value(); }
   void keep(const LitmusTest& test, const LitmusRecord& record) {
-    if (journal_) journal_->append({{"place", places_.at(&test)}, {"test", record_json(record)}});
+    journal_->append({{"place", places_.at(&test)}, {"test", record_json(record)}});
   }
 
  private:
@@ -317,9 +316,11 @@ int run_tests(LitmusOptions options) {
     if (next != told->end()) ++next;
     std::string traces;
     if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
-    const LitmusRecord record = record_of(report, traces);
+    LitmusRecord record = record_of(report);
+    if (options.json || kept.keeps()) record.report = report_json(report);
+    if ((!options.json && !options.summary_only) || kept.keeps()) record.text = report_text(report) + traces;
     // One that was stopped short is run again.
-    if (!interrupted()) kept.keep(*report.test, record);
+    if (kept.keeps() && !interrupted()) kept.keep(*report.test, record);
     take(record);
   };
   suite.check_reductions = options.check_reductions;

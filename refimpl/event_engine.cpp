@@ -413,8 +413,7 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
     due += random_() % (static_cast<Tick>(options_.jitter) * timed::ticks_per_cycle + 1);
   if (r.every > 0) due = (due / r.every + 1) * r.every;
   if (r.turn > 0) {
-    const Family& family = families_[event.family];
-    const Tick own = r.turn * *member_of(family, r, r.of_turn, instance_of(family, {event.a, event.b}));
+    const Tick own = r.turn * r.own_turn[instance_of(families_[event.family], {event.a, event.b})];
     const Tick round = r.turn * r.turns;
     const Tick since = (due + round - own) % round;  // its last turn began
     if (since >= r.turn) due += round - since;

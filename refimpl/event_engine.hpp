@@ -265,13 +265,13 @@ class EventEngine : public Simulator, private timed::Weigher {
     Tick latency = 0;
     Tick occupancy = 0;
     bool carries = false;
-    bool spreads = false;      // waves begin within `start_spread`
-    bool anew = false;         // its latency counts from when it was last found disabled
-    bool asks_memory = false;  // or may have a cache make room by what does
-    Tick every = 0;            // 0: looked at whenever it may have become enabled
-    Tick turn = 0;             // 0: it may fire at any time
-    std::uint32_t turns = 1;   // until its own comes again
-    std::string_view of_turn;  // the index type whose members take turns
+    bool spreads = false;                 // waves begin within `start_spread`
+    bool anew = false;                    // its latency counts from when it was last found disabled
+    bool asks_memory = false;             // or may have a cache make room by what does
+    Tick every = 0;                       // 0: looked at whenever it may have become enabled
+    Tick turn = 0;                        // 0: it may fire at any time
+    std::uint32_t turns = 1;              // until its own comes again
+    std::vector<std::uint32_t> own_turn;  // by instance: whose
     int hit = -1;
     int miss = -1;
     int fetches = -1;  // a cache with MSHRs
@@ -415,9 +415,12 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_polled();
   // Throws BadInput where such entries, or those of another variant, are of rules that have no use for them.
   void check_choices() const;
-  // Of an instance: the member of the index type, which is one of its parameters or nearest to something.
-  [[nodiscard]] std::optional<std::uint32_t> member_of(const Family& family, const RuleInfo& r,
-                                                       std::string_view type, std::size_t instance) const;
+  // Of an instance: its parameter of that index type.
+  static std::optional<std::uint32_t> parameter_of(const Family& family, std::string_view type,
+                                                   std::size_t instance);
+  // Of `extent` members of `timing.nearest` the one that is nearest to what the instance has.
+  static std::optional<std::uint32_t> nearest_of(const Family& family, const RuleTiming& timing,
+                                                 std::uint32_t extent, std::size_t instance);
   [[nodiscard]] std::uint32_t extent_of(std::string_view type) const;
   // Optional rules of which the machine file says when they fire, on the CUs that are taken away.
   void set_times();

@@ -515,23 +515,21 @@ std::uint32_t EventEngine::extent_of(std::string_view type) const {
   return 0;
 }
 
-std::optional<std::uint32_t> EventEngine::member_of(const Family& family, const RuleInfo& r,
-                                                    std::string_view type, std::size_t instance) const {
-  const auto members = members_of(family, parameters_of(family, instance));
-  const auto parameter = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    for (std::size_t p = 0; p < family.tags.size(); ++p) {
-      if (family.tags[p] == name) return members[p];
-    }
-    return std::nullopt;
-  };
-  if (const auto own = parameter(type)) return own;
-  const RuleTiming& timing = timing_.rules.at(r.name);
-  if (timing.nearest != type) return std::nullopt;
-  std::optional<std::uint32_t> to = parameter(timing.nearest_to);
+std::optional<std::uint32_t> EventEngine::parameter_of(const Family& family, std::string_view type,
+                                                       std::size_t instance) {
+  const auto found = std::find(family.tags.begin(), family.tags.end(), type);
+  if (found == family.tags.end()) return std::nullopt;
+  return members_of(family,
+                    parameters_of(family, instance))[static_cast<std::size_t>(found - family.tags.begin())];
+}
+
+std::optional<std::uint32_t> EventEngine::nearest_of(const Family& family, const RuleTiming& timing,
+                                                     std::uint32_t extent, std::size_t instance) {
+  std::optional<std::uint32_t> to = parameter_of(family, timing.nearest_to, instance);
   if (!to && timing.nearest_to == CuTag::name && family.of_threads)
     to = family.places[static_cast<std::size_t>(Per::cu)][instance];
-  if (to) *to %= std::max(1U, extent_of(type));
-  return to;
+  if (!to || extent == 0) return std::nullopt;
+  return *to % extent;
 }
 
 void EventEngine::set_nearest() {
@@ -542,32 +540,22 @@ void EventEngine::set_nearest() {
       if (found == timing_.rules.end() || found->second.nearest.empty()) continue;
       const RuleTiming& timing = found->second;
       const std::uint32_t extent = extent_of(timing.nearest);
-      const auto place = std::find(family.tags.begin(), family.tags.end(), timing.nearest);
-      const bool known = timing.nearest_to == CuTag::name && family.of_threads;
-      if (!family.listed || extent == 0 ||
-          (!known &&
-           std::find(family.tags.begin(), family.tags.end(), timing.nearest_to) == family.tags.end())) {
+      if (!family.listed || family.instances == 0 || !nearest_of(family, timing, extent, 0)) {
         machine_error(description_, r.place,
                       fmt::format("'{}' is over ({}), and has no {} nearest to a {}", r.name,
                                   fmt::join(family.tags, ", "), timing.nearest, timing.nearest_to));
       }
-      if (place == family.tags.end() && timing.turns.empty()) {
+      if (!parameter_of(family, timing.nearest, 0)) {
+        if (!timing.turns.empty()) continue;
         machine_error(description_, r.place,
                       fmt::format("'{}' is over ({}), and no {} is chosen by it", r.name,
                                   fmt::join(family.tags, ", "), timing.nearest),
                       "say whose turns it waits for, too, or leave nearest out");
       }
-      if (place == family.tags.end()) continue;
       if (family.left_out.empty()) family.left_out.assign(family.instances, 0);
-      const auto of_type = static_cast<std::size_t>(place - family.tags.begin());
       for (std::size_t i = 0; i < family.instances; ++i) {
-        const auto members = members_of(family, parameters_of(family, i));
-        std::uint32_t to = 0;
-        for (std::size_t p = 0; p < family.tags.size(); ++p) {
-          if (family.tags[p] == timing.nearest_to) to = members[p];
-        }
-        if (known) to = family.places[static_cast<std::size_t>(Per::cu)][i];
-        if (members[of_type] != to % extent) family.left_out[i] |= std::uint64_t{1} << n;
+        if (parameter_of(family, timing.nearest, i) != nearest_of(family, timing, extent, i))
+          family.left_out[i] |= std::uint64_t{1} << n;
       }
     }
   }
@@ -586,7 +574,13 @@ void EventEngine::set_turns() {
             fmt::format("'{}' waits for its turn, and then for its unit, and might miss it", r.name),
             "say occupancy = 0 of it");
       }
-      if (!family.listed || family.instances == 0 || !member_of(family, r, timing.turns, 0)) {
+      const std::uint32_t extent = extent_of(timing.turns);
+      const auto own = [&](std::size_t instance) {
+        const auto parameter = parameter_of(family, timing.turns, instance);
+        return parameter || timing.nearest != timing.turns ? parameter
+                                                           : nearest_of(family, timing, extent, instance);
+      };
+      if (!family.listed || family.instances == 0 || !own(0)) {
         machine_error(description_, r.place,
                       fmt::format("'{}' is over ({}), and of no {}", r.name, fmt::join(family.tags, ", "),
                                   timing.turns),
@@ -594,8 +588,8 @@ void EventEngine::set_turns() {
       }
       r.turn = std::max<Tick>(
           1, static_cast<Tick>(timing.turn_cycles * static_cast<double>(timed::ticks_per_cycle) + 0.5));
-      r.turns = std::max(1U, extent_of(timing.turns));
-      r.of_turn = timing.turns;
+      r.turns = extent;
+      for (std::size_t i = 0; i < family.instances; ++i) r.own_turn.push_back(*own(i));
     }
   }
 }

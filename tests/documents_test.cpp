@@ -473,16 +473,19 @@ TEST_CASE("a finding that breaks something shows a command, and what it says of 
   const std::string entries = "---\nseverity: stuck\nbreaks: a wait\nrests: reading\non: one word\n---\n";
   CHECK_THAT(said(entries + "# It\nText.\n"), Catch::Contains("Mine 1  It (for ever; a reading: one word)"));
   CHECK_THAT(said("---\nseverity: bad\n---\n# It\n"),
-             Catch::Contains("01.md:2: 'bad' is unknown as 'severity'"));
-  CHECK_THAT(said("---\nseverity: stuck\n---\n# It\n"), Catch::Contains("01.md:1: 'breaks' is missing"));
-  CHECK_THAT(said(entries + "It\n"), Catch::Contains("01.md:7: there is no title"));
+             Catch::Contains("01.md:2: error: 'bad' is unknown as 'severity'"));
+  CHECK_THAT(said("---\nseverity: stuck\n---\n# It\n"),
+             Catch::Contains("01.md:1: error: 'breaks' is missing"));
+  CHECK_THAT(said(entries + "It\n"), Catch::Contains("01.md:7: error: there is no title"));
   CHECK_THAT(said("---\nseverity: stuck\n"), Catch::Contains("its entries have no end"));
-  CHECK_THAT(said("---\nseverity stuck\n"), Catch::Contains("01.md:2: this is no entry"));
+  CHECK_THAT(said("---\nseverity stuck\n"), Catch::Contains("01.md:2: error: this is no entry"));
   CHECK_THAT(said("---\nseverity: stuck\nbreaks: a\nrests: reading\n---\n# It\n"),
              Catch::Contains("'on' is missing"));
   CHECK_THAT(said("---\nsevere: 1\nseverity: stuck\nbreaks: a\nrests: print\n---\n# It\n"),
-             Catch::Contains("01.md:2: unknown entry 'severe'"));
+             Catch::Contains("01.md:2: error: unknown entry 'severe'"));
   CHECK_THAT(said(entries + "# It\n", "first.md"), Catch::Contains("is called after its number"));
+  std::ofstream(paper / "about.md") << "---\norder: first\nname: Mine\n---\n# Mine\n";
+  CHECK_THAT(said(entries + "# It\n"), Catch::Contains("about.md:2: error: 'order' is no whole number"));
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -120,10 +119,7 @@ class Matrix {
       slot.piece = piece_from(line);
       slot.ended = true;
     };
-    for (const std::string& file : options_.merged) {
-      if (!std::filesystem::exists(file)) throw BadInput(fmt::format("there is no journal '{}'", file));
-      const Journal read(file, "conform-matrix", header, take);
-    }
+    Journal::read_all(options_.merged, "conform-matrix", header, take);
     std::optional<Journal> journal;
     if (!options_.journal.empty()) journal.emplace(options_.journal, "conform-matrix", header, take);
     std::vector<std::size_t> todo;

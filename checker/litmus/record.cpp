@@ -10,13 +10,11 @@ void LitmusRecord::add_to(RuleCoverage& coverage) const {
   for (const Fired& one : fired) coverage.add(one.system, one.rules, one.firings);
 }
 
-LitmusRecord record_of(const TestReport& report, const std::string& written) {
+LitmusRecord record_of(const TestReport& report) {
   LitmusRecord record;
   record.findings = finding_lines(report);
   record.judged = judged_test(report, record.findings);
   record.cells = summary_cells(report);
-  record.text = report_text(report) + written;
-  record.report = report_json(report);
   for (const SystemRun& run : report.runs) {
     LitmusRecord::Fired& one = record.fired.emplace_back();
     one.system = run.system;

@@ -17,8 +17,8 @@ struct LitmusRecord {
   JudgedTest judged;
   std::vector<std::string> cells;     // of the summary
   std::vector<std::string> findings;  // a line each
-  std::string text;                   // as people read it
-  nlohmann::json report;              // as programs do
+  std::string text;                   // as people read it, where that is wanted
+  nlohmann::json report;              // as programs do, likewise
   struct Fired {
     std::string system;
     std::vector<RuleDescription> rules;  // by name, unit and source
@@ -29,8 +29,8 @@ struct LitmusRecord {
   void add_to(RuleCoverage& coverage) const;
 };
 
-// `written` is told behind the report's text: where its traces are.
-LitmusRecord record_of(const TestReport& report, const std::string& written);
+// All but what the report says whole.
+LitmusRecord record_of(const TestReport& report);
 
 nlohmann::json record_json(const LitmusRecord& record);
 // Throws nlohmann::json::exception on what is no record.

@@ -311,10 +311,6 @@ std::string totals_text(const SuiteTotals& totals, std::size_t systems, std::siz
   return text + "\n";
 }
 
-void add_coverage(RuleCoverage& coverage, const TestReport& report) {
-  for (const SystemRun& run : report.runs) coverage.add(run.system, run.rules, run.exploration.fired);
-}
-
 std::string coverage_text(const RuleCoverage& coverage, bool by_name) {
   std::string text = by_name ? "" : "Rules that no test fired:";
   for (const std::string& system : coverage.systems()) {

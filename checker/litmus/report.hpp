@@ -56,8 +56,6 @@ class SummaryTable {
 // "70 tests on 3 systems: 70 as expected, 0 differing, 0 inconclusive, 0 errors, 12.3 s".
 std::string totals_text(const SuiteTotals& totals, std::size_t systems, std::size_t models = 0);
 
-// Notes which rules the runs of a test fired.
-void add_coverage(RuleCoverage& coverage, const TestReport& report);
 // The rules of each system that no test fired: how many, or which.
 std::string coverage_text(const RuleCoverage& coverage, bool by_name);
 

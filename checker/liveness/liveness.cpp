@@ -29,9 +29,9 @@ class Judge {
       : run_(run), graph_(graph), options_(options) {}
 
   void judge() {
-    if (!explored()) return;
-    if (graph_.violated() >= 0)
+    if (options_.despite_unsafe && graph_.violated() >= 0)
       run_.unsafe = graph_.model().invariants().at(static_cast<std::size_t>(graph_.violated()));
+    if (!explored()) return;
     if (stuck()) return;
     const Program& program = *run_.subject.program;
     if (std::any_of(program.threads.begin(), program.threads.end(), never_ends)) {

@@ -246,10 +246,10 @@ int exit_status(std::span<const LivenessRun* const> runs, bool interrupted) {
   };
   if (interrupted || any(Termination::interrupted)) return 130;
   if (any(Termination::error)) return 2;
-  if (std::any_of(runs.begin(), runs.end(), [](const LivenessRun* run) { return !run->unsafe.empty(); }))
-    return 1;
-  if (any(Termination::unsafe, Termination::deadlock, Termination::trap, Termination::livelock,
-          Termination::starvation)) {
+  const bool unsafe =
+      std::any_of(runs.begin(), runs.end(), [](const LivenessRun* run) { return !run->unsafe.empty(); });
+  if (unsafe || any(Termination::unsafe, Termination::deadlock, Termination::trap, Termination::livelock,
+                    Termination::starvation)) {
     return 1;
   }
   return any(Termination::inconclusive) ? 3 : 0;

@@ -104,4 +104,12 @@ void Journal::append(const json& line) {
     refuse(name_, 0, "the journal cannot be written", "is the disk full?");
 }
 
+void Journal::read_all(const std::vector<std::string>& files, std::string_view command, const json& header,
+                       const std::function<void(const json&)>& take) {
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(file)) throw BadInput(fmt::format("there is no journal '{}'", file));
+    const Journal read(file, command, header, take);
+  }
+}
+
 }  // namespace lockstep

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep {
 
@@ -23,6 +24,9 @@ class Journal {
   Journal(const std::string& file, std::string_view command, const nlohmann::json& header,
           const std::function<void(const nlohmann::json&)>& take);
   void append(const nlohmann::json& line);
+  // Hands on what others' journals have. Throws BadInput also where there is no such file.
+  static void read_all(const std::vector<std::string>& files, std::string_view command,
+                       const nlohmann::json& header, const std::function<void(const nlohmann::json&)>& take);
 
  private:
   struct Close {

@@ -65,6 +65,7 @@
 namespace lockstep::fear {
 
 struct NodeTag : FixedNumbered<"ring-node", 4> {};
+// Sizes that follow from no others.
 struct MutexTag : Indices<"mutex", 5> {
   static constexpr bool is_free = true;
 };
