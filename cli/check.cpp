@@ -79,14 +79,6 @@ std::string folder_of(const Subject& subject, const Options& options) {
   return (std::filesystem::path(options.folder) / name).string();
 }
 
-// The index types named; none for all.
-std::vector<std::string> symmetry_of(const Options& options) {
-  const auto all = std::find(options.symmetry.begin(), options.symmetry.end(), "all");
-  if (all == options.symmetry.end()) return options.symmetry;
-  if (options.symmetry.size() > 1) throw BadInput("--symmetry takes `all`, or index types");
-  return {};
-}
-
 int run(const Options& options) {
   if (options.ranks != nullptr && options.hunt != 0)
     throw BadInput("--hunt is for one process", "give each another --seed");
@@ -114,7 +106,7 @@ int run(const Options& options) {
     check_options.seed = options.seed;
     check_options.bit_state = options.bit_state;
     check_options.ranks = options.ranks;
-    if (!options.symmetry.empty()) check_options.symmetry = symmetry_of(options);
+    check_options.symmetry = symmetry_of(options.symmetry);
     if (!options.folder.empty()) {
       check_options.folder = folder_of(subject, options);
       check_options.build = build;

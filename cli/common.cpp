@@ -84,6 +84,13 @@ CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::
   return app.add_option(names, values, what)->delimiter(',')->allow_extra_args(false);
 }
 
+std::optional<std::vector<std::string>> symmetry_of(const std::vector<std::string>& named) {
+  if (named.empty()) return std::nullopt;
+  if (std::find(named.begin(), named.end(), "all") == named.end()) return named;
+  if (named.size() > 1) throw BadInput("--symmetry takes `all`, or index types");
+  return std::vector<std::string>{};
+}
+
 std::string build_identity() {
   std::ifstream self("/proc/self/exe", std::ios::binary);
   return digest(std::string(std::istreambuf_iterator<char>(self), std::istreambuf_iterator<char>()));

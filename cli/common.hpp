@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ std::vector<CLI::Option*> add_generated(CLI::App& app, generate::GenerateOptions
 // An option that may be given many times, each time with one value or several between commas.
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
                       const std::string& what);
+
+// What --symmetry was given: index types, none of them for `all`, and nothing where it was not. Throws
+// BadInput on `all` beside others.
+std::optional<std::vector<std::string>> symmetry_of(const std::vector<std::string>& named);
 
 // Whether mpirun, or another like it, has begun this process as one of several that are to work together.
 bool is_rank();

@@ -37,6 +37,7 @@ struct Options {
   std::vector<std::string> situations;
   std::string fairness = "weak";
   std::vector<std::string> unreduced;
+  std::vector<std::string> symmetry;
   std::string trace_file;
   bool confirm = false;
   bool despite_unsafe = false;
@@ -119,20 +120,29 @@ Asked programs_of(const Options& options, std::vector<std::string>& errors) {
   return asked;
 }
 
+const ScheduledEntry& entry_of(const Options& options) {
+  return scheduled_entry(*subject_named(options.system).system);
+}
+
+// Unless some are named, those that the memory system can have, and of which symmetry is known.
 std::vector<SchedulerSetup> schedulers_of(const Options& options) {
   std::vector<SchedulerSetup> setups;
   const std::vector<std::string> names = options.schedulers.empty() ? scheduler_names() : options.schedulers;
   for (const std::string& name : names) {
-    SchedulerSetup& setup = setups.emplace_back(scheduler_named(name));
+    SchedulerSetup setup = scheduler_named(name);
+    const bool can_be = !setup.is_policy || (!entry_of(options).monitor.empty() && options.symmetry.empty());
+    if (options.schedulers.empty() && !can_be) continue;
     for (const std::string& setting : options.settings) apply_setting(setup, setting);
+    setups.push_back(setup);
   }
   return setups;
 }
 
 std::vector<Situation> situations_of(const Options& options) {
-  // Whoever gives slots has said what there is room for; and some systems know of no slots.
-  const bool knows_slots = has_schedulers(subject_named(options.system).system->name);
-  if (options.situations.empty() && (!options.settings.empty() || !knows_slots)) return {Situation::resident};
+  // Whoever gives slots has said what there is room for; and memory that takes many steps takes many states.
+  const bool is_small = entry_of(options).performs_at_once;
+  const bool resident = !options.settings.empty() || !is_small || !options.symmetry.empty();
+  if (options.situations.empty() && resident) return {Situation::resident};
   if (options.situations.empty()) return {situations.begin(), situations.end()};
   std::vector<Situation> all;
   for (const std::string& name : options.situations) all.push_back(situation_named(name));
@@ -144,6 +154,7 @@ LivenessOptions liveness_options(const Options& options) {
   liveness.limits = options.limits.limits();
   set_fairness(liveness, options.fairness);
   liveness.despite_unsafe = options.despite_unsafe;
+  liveness.symmetry = symmetry_of(options.symmetry);
   return liveness;
 }
 
@@ -332,10 +343,10 @@ Command add_progress(CLI::App& lockstep) {
       ->type_name("N")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  add_list(
-      *app, "--scheduler", options->schedulers,
-      "unfair hsa obe hsa-obe lobe fair; busy-waiting timeout monrs-all monr-all monnr-all monnr-one awg "
-      "(default: all)")
+  add_list(*app, "--scheduler", options->schedulers,
+           "unfair hsa obe hsa-obe lobe fair; busy-waiting timeout monrs-all monr-all monnr-all monnr-one "
+           "awg min-resume "
+           "(default: all)")
       ->type_name("S,S");
   add_list(*app, "--set", options->settings,
            "slots=N|any taken=N conditions=N waiters=N log=N timeouts=none|stalled|all reading=R fault=F")
@@ -347,9 +358,13 @@ Command add_progress(CLI::App& lockstep) {
       ->capture_default_str();
   app->add_flag("--despite-unsafe", options->despite_unsafe,
                 "Judge progress although a claim or an invariant fails on the way, and say which");
+  add_list(*app, "--symmetry", options->symmetry,
+           "Visit one of the states that differ in the names of members of these index types, or of `all`; "
+           "under weak fairness")
+      ->type_name("T,T");
   options->choice.add_to(*app);
   options->limits.add_to(*app, "each question");
-  for (const char* const other : {"--set", "--situation", "--fairness", "--despite-unsafe"})
+  for (const char* const other : {"--set", "--situation", "--fairness", "--despite-unsafe", "--symmetry"})
     app->get_option("--model")->excludes(other);
   add_list(*app, "--no-reduce", options->unreduced,
            "`moves`: also see the states between a thread's own moves")
@@ -363,6 +378,7 @@ Command add_progress(CLI::App& lockstep) {
       "Examples:\n"
       "  lockstep progress                                     the tables\n"
       "  lockstep progress ticket-lock --with threads=3,rounds=0 --scheduler obe,fair\n"
+      "  lockstep progress prior-sem --with readers=3,writers=3 --scheduler fair --symmetry all\n"
       "  lockstep progress one-waits --model ptx-v6.0 --scheduler obe\n"
       "  lockstep progress FILE --scheduler awg --set slots=2 --trace hang.json\n"
       "\n"

@@ -1056,7 +1056,7 @@ TEST_CASE("progress refuses what there is not, with the nearest name") {
   refused({"progress", "two-wait", "--set", "slot=2"}, "did you mean 'slots'?");
   refused({"progress", "two-wait", "--situation", "tken"}, "did you mean 'taken'?");
   refused({"progress", "two-wat"}, "did you mean 'two-wait'?");
-  refused({"progress", "two-wait", "--scheduler", "awg", "--on", "write-through"}, "no scheduler but fair");
+  refused({"progress", "two-wait", "--scheduler", "awg", "--on", "lab"}, "nowhere in lab");
   refused({"progress", "ticket-lock", "--with", "threads=12"}, "needs 12 ");
   refused({"progress", "worked-example"}, "schedulers run programs");
 }

@@ -17,7 +17,7 @@ namespace {
 
 const std::atomic<bool> never = false;
 const std::vector<std::string> policies{"busy-waiting", "timeout",   "monrs-all", "monr-all",
-                                        "monnr-all",    "monnr-one", "awg"};
+                                        "monnr-all",    "monnr-one", "awg",       "min-resume"};
 
 SimulationRequest under(const std::string& policy, std::map<std::string, int> sizes,
                         const MachineSettings& settings = {}) {
@@ -83,6 +83,26 @@ TEST_CASE("Policies with time: locks and barriers end right under each, where al
       if (result.end == SimulationEnd::finished) CHECK(result.wrong == 0);
     }
   }
+}
+
+TEST_CASE("Policies with time: MinResume resumes nobody in vain, so none executes fewer atomics") {
+  const int threads = 16;
+  const int rounds = 3;
+  const auto loads = [&](const std::string& policy) {
+    const std::map<std::string, int> sizes{{"threads", threads}, {"rounds", rounds}};
+    const SystemResult result = result_of(under(policy, sizes), "ticket-lock");
+    return firings(result, "loads");
+  };
+  const std::uint64_t least = loads("min-resume");
+  // Whoever waits looks once before, and once after; and loads once what the lock guards.
+  const std::uint64_t turns = threads * rounds;
+  CHECK(least > 2 * turns);
+  CHECK(least <= 3 * turns);
+  for (const std::string policy : {"busy-waiting", "timeout", "monrs-all", "monnr-one", "awg"}) {
+    INFO(policy);
+    CHECK(loads(policy) >= least);
+  }
+  CHECK(loads("busy-waiting") > 3 * turns);
 }
 
 TEST_CASE("Policies with time: fewer places than work-groups, and a CU that is taken away") {

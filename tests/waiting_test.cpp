@@ -101,14 +101,20 @@ forall (true)
   return program;
 }
 
-std::string verdict(const std::string& scheduler, Program program, const Settings& settings = {}) {
-  Subject subject = subject_named("sc");
+std::string verdict_on(const std::string& system, const std::string& scheduler, Program program,
+                       const Settings& settings = {}, CycleFairness fairness = CycleFairness::strong) {
+  Subject subject = subject_named(system);
   subject.program = std::make_shared<const Program>(std::move(program));
   subject.options.scheduler = scheduler_named(scheduler);
   for (const std::string& setting : settings) apply_setting(*subject.options.scheduler, setting);
-  const LivenessRun run = judge_termination(subject, {});
+  LivenessOptions options;
+  options.fairness = fairness;
+  const LivenessRun run = judge_termination(subject, options);
   if (run.termination == Termination::error) return run.message;
   return std::string(word(run.termination));
+}
+std::string verdict(const std::string& scheduler, Program program, const Settings& settings = {}) {
+  return verdict_on("sc", scheduler, std::move(program), settings, CycleFairness::weak);
 }
 
 }  // namespace
@@ -203,15 +209,83 @@ TEST_CASE("a full SyncMon and a full Monitor Log lose nobody", "[waiting]") {
   }
 }
 
+TEST_CASE("an oracle loses nobody", "[waiting]") {
+  for (const Settings& settings : {Settings{}, Settings{"slots=1"}, Settings{"taken=1"}}) {
+    CAPTURE(settings);
+    for (Program program : {one_waits(), two_wait(), two_values(), lock(), lock_of_three()}) {
+      if (settings == Settings{"taken=1"} && program.threads.size() < 2) continue;
+      CHECK(verdict("min-resume", program, settings) == "terminates");
+    }
+  }
+}
+
+TEST_CASE("in front of caches a monitor at L2 resumes whom it resumes at one memory", "[waiting]") {
+  for (const char* system : {"write-through", "write-through/no-l1", "remote-atomics"}) {
+    for (const NamedWaitingPolicy& named : waiting_policies) {
+      const std::string policy(named.name);
+      CAPTURE(system, policy);
+      for (const Program& program : {one_waits(), two_wait(), two_values(), lock()}) {
+        CAPTURE(program.name);
+        CHECK(verdict_on(system, policy, program) == verdict(policy, program));
+      }
+      CHECK(verdict_on(system, policy, one_waits(), {"slots=1"}) ==
+            verdict(policy, one_waits(), {"slots=1"}));
+      CHECK(verdict_on(system, policy, two_wait(), {"slots=2"}) == verdict(policy, two_wait(), {"slots=2"}));
+      CHECK(verdict_on(system, policy, lock(), {"taken=1"}) == verdict(policy, lock(), {"taken=1"}));
+    }
+  }
+  for (const char* system : {"g-tsc", "halcone"}) {
+    for (const char* policy : {"busy-waiting", "monnr-all", "monr-all", "awg", "min-resume"}) {
+      CAPTURE(system, policy);
+      CHECK(verdict_on(system, policy, one_waits()) == verdict(policy, one_waits()));
+      CHECK(verdict_on(system, policy, one_waits(), {"slots=1"}) ==
+            verdict(policy, one_waits(), {"slots=1"}));
+    }
+  }
+}
+
+TEST_CASE("a monitor does not see what an L1 answers, so who polls a copy keeps its slot", "[waiting]") {
+  Program within = program_of(R"(HRF within
+{ x = 0; y = 0; }
+ P0@wg 0,agent 0     | P1@wg 0,agent 0      | P2@wg 1,agent 0       ;
+ ld.acquire.wg r0, x | st.release.wg x, 1   | st.release.agent y, 1 ;
+forall (true)
+)");
+  waits(within, 0, 0, 1);
+  // Both have a slot, and nobody is stalled.
+  CHECK(verdict_on("write-through", "monnr-all", within, {"slots=1"}) == "terminates");
+  CHECK(verdict_on("g-tsc", "monnr-all", one_waits(), {"slots=1"}) == "terminates");
+  CHECK(verdict_on("g-tsc/polls-leases", "monnr-all", one_waits(), {"slots=1"}) == "livelock");
+}
+
+TEST_CASE("a policy is refused where no one monitor sees what it would have to see", "[waiting]") {
+  Program two_gpus = program_of(R"(HRF two-gpus
+{ x = 0; }
+ P0@wg 0,agent 0           | P1@wg 1,agent 1        ;
+ ld.acquire.system r0, x   | st.release.system x, 1 ;
+forall (true)
+)");
+  waits(two_gpus, 0, 0, 1);
+  CHECK_THAT(verdict_on("write-through", "awg", two_gpus), Catch::Contains("one GPU"));
+  CHECK_THAT(verdict_on("lab", "awg", one_waits()), Catch::Contains("nowhere in lab"));
+  CHECK_THAT(verdict_on("write-through", "awg", one_waits(), {"reading=observes-plain-stores"}),
+             Catch::Contains("observes-plain-stores"));
+  CHECK(verdict_on("write-through", "obe", two_gpus) == "livelock");
+  CHECK(verdict_on("lab", "fair", one_waits(), {"slots=2"}) == "terminates");
+}
+
 TEST_CASE("each fault of a scheduler keeps somebody waiting, or lets in two", "[waiting]") {
-  const auto killed = [](const std::string& fault, Program program, Settings settings,
+  const auto killed = [](const std::string& fault, const Program& program, Settings settings,
                          const std::string& expected, const std::string& policy = "awg") {
-    CAPTURE(fault);
     settings.emplace_back("reading=keeps-monitoring");
     settings.emplace_back("timeouts=none");
-    CHECK(verdict(policy, program, settings) == "terminates");
-    settings.push_back("fault=" + fault);
-    CHECK(verdict(policy, std::move(program), settings) == expected);
+    for (const char* system : {"sc", "write-through/atomics-hold"}) {
+      CAPTURE(fault, system);
+      Settings broken = settings;
+      broken.push_back("fault=" + fault);
+      CHECK(verdict_on(system, policy, program, settings) == "terminates");
+      CHECK(verdict_on(system, policy, program, broken) == expected);
+    }
   };
   const Settings tight{"slots=2"};
   const Settings spilling{"waiters=1", "log=1"};

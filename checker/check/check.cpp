@@ -130,11 +130,7 @@ nlohmann::json run_json(const CheckRun& run) {
     out["hunted"] = {{"seed", run.hunted->seed},
                      {"searches", run.hunted->searches},
                      {"steps_at_first", run.hunted->steps_at_first}};
-  if (run.symmetry)
-    out["symmetry"] = {{"types", run.symmetry->types},
-                       {"renamings", run.symmetry->renamings},
-                       {"all", run.symmetry->all},
-                       {"refused", run.symmetry->refused}};
+  if (run.symmetry) out["symmetry"] = symmetry::json(*run.symmetry);
   if (run.hunted && run.hunted->omission) out["hunted"]["omission"] = *run.hunted->omission;
   out["states"] = e.states;
   out["transitions"] = e.transitions;
@@ -249,14 +245,7 @@ void explore_up_to_symmetry(CheckRun& run, const Model& model, const recorded::W
   if (run.subject.options.mutation || run.subject.options.scheduler)
     throw BadInput("symmetry is found for a system as it is, under no scheduler");
   const symmetry::SymmetricModel symmetric(model, whole, *options.symmetry);
-  const symmetry::Automorphisms& found = symmetric.automorphisms();
-  run.symmetry = SymmetryFigures{found.types, found.elements.size(), found.refused, found.all};
-  const bool is_none = std::any_of(options.symmetry->begin(), options.symmetry->end(), [&](const auto& type) {
-    return std::find(found.types.begin(), found.types.end(), type) == found.types.end();
-  });
-  if (is_none)
-    throw BadInput(fmt::format("no symmetry: {}", fmt::join(found.refused, "; ")),
-                   "`--symmetry all` takes what symmetry there is");
+  run.symmetry = symmetry::figures_of(symmetric.automorphisms(), *options.symmetry);
   run.rules = model.rules();
   run.exploration = visit_all(run, symmetric, options);
   show_run_of(model, symmetric, run, options);
@@ -312,20 +301,6 @@ std::string hunt_text(const CheckRun& run) {
 
 }  // namespace
 
-namespace {
-
-std::string symmetry_text(const SymmetryFigures& symmetry) {
-  if (symmetry.types.empty() && symmetry.refused.empty())
-    return "  Symmetry     none: the members of its index types are all known by their numbers\n";
-  if (symmetry.types.empty())
-    return fmt::format("  Symmetry     none: {}\n", fmt::join(symmetry.refused, fmt::format(";\n{:21}", "")));
-  return fmt::format("  Symmetry     of {}: each state stands for up to {}{}\n",
-                     fmt::join(symmetry.types, ", "), symmetry.renamings,
-                     symmetry.all ? "" : " (of more that there are)");
-}
-
-}  // namespace
-
 std::string check_text(const CheckRun& run) {
   const ExploreResult& e = run.exploration;
   std::string text = fmt::format("Check {}\n", title(run));
@@ -340,7 +315,7 @@ std::string check_text(const CheckRun& run) {
                       short_number(static_cast<double>(e.memory)), per(static_cast<double>(e.memory), states),
                       e.state_bits);
   if (run.ranks > 1) text += fmt::format("  Ranks        {}\n", run.ranks);
-  if (run.symmetry) text += symmetry_text(*run.symmetry);
+  if (run.symmetry) text += symmetry::text(*run.symmetry);
   if (e.on_disk != 0) text += fmt::format("  On disk      {} states\n", e.on_disk);
   if (e.resumed_from != 0)
     text += fmt::format("  Went on      from a checkpoint with {} states\n", e.resumed_from);

@@ -17,6 +17,7 @@
 #include "checker/runs/coverage.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
+#include "checker/symmetry/figures.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {
@@ -48,13 +49,6 @@ struct HuntFigures {
   std::size_t steps_at_first = 0;  // of the run that was found, before it was made shorter
 };
 
-struct SymmetryFigures {
-  std::vector<std::string> types;    // index types whose members are renamed
-  std::size_t renamings = 1;         // for so many states one was visited, at most
-  std::vector<std::string> refused;  // other types, and why their members are not
-  bool all = true;                   // more renamings are not left out
-};
-
 struct CheckRun {
   Subject subject;
   CheckStatus status = CheckStatus::holds;
@@ -62,7 +56,7 @@ struct CheckRun {
   std::optional<Diagnostic> bad_input;  // that the error is
   ExploreResult exploration;            // without its trace
   std::optional<HuntFigures> hunted;    // where it searched at random
-  std::optional<SymmetryFigures> symmetry;
+  std::optional<symmetry::Figures> symmetry;
   int ranks = 1;
   std::vector<RuleDescription> rules;
   std::optional<RecordedTrace> counterexample;

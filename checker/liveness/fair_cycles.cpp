@@ -360,6 +360,15 @@ std::optional<Lasso> find_fair_cycle(const StateGraph& graph, const CycleQuestio
   return FairCycles(graph, question).find();
 }
 
+std::vector<std::uint32_t> components_of(const StateGraph& graph, const std::vector<bool>& kept,
+                                         std::uint32_t& count) {
+  std::vector<std::uint32_t> region(graph.states(), 0);
+  for (StateNumber s = 0; s < graph.states(); ++s) {
+    if (!kept[s]) region[s] = removed;
+  }
+  return components(graph, WithinRegion{&graph, &region}, count);
+}
+
 std::vector<bool> states_that_can_end(const StateGraph& graph, bool by_owed_steps) {
   std::uint32_t count = 0;
   const Components component =

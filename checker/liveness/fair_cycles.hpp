@@ -34,6 +34,11 @@ struct Lasso {
 // A cycle as asked for whose stem is as short as any such cycle's, with a loop as small as was found.
 std::optional<Lasso> find_fair_cycle(const StateGraph& graph, const CycleQuestion& question);
 
+// Strongly connected components of the states that are kept; of the others it means nothing. Sets how many
+// there are.
+std::vector<std::uint32_t> components_of(const StateGraph& graph, const std::vector<bool>& kept,
+                                         std::uint32_t& count);
+
 // Which states can reach a proper end; `by_owed_steps`: by steps that the scheduler owes and fair hardware
 // alone, a state in which it owes nobody anything being as good as an end (OOPSLA 2021).
 std::vector<bool> states_that_can_end(const StateGraph& graph, bool by_owed_steps);

@@ -6,7 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "checker/liveness/quotient.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "checker/symmetry/symmetric_model.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 
 namespace lockstep {
 
@@ -25,8 +28,10 @@ ExploreOptions explore_options(const LivenessOptions& options) {
 
 class Judge {
  public:
-  Judge(LivenessRun& run, const StateGraph& graph, const LivenessOptions& options)
-      : run_(run), graph_(graph), options_(options) {}
+  // `symmetric`: the graph's model, of `model`, or none where that is the graph's own.
+  Judge(LivenessRun& run, const Model& model, const StateGraph& graph, const LivenessOptions& options,
+        const symmetry::SymmetricModel* symmetric)
+      : run_(run), model_(model), graph_(graph), options_(options), symmetric_(symmetric) {}
 
   void judge() {
     if (options_.despite_unsafe && graph_.violated() >= 0)
@@ -47,9 +52,33 @@ class Judge {
     run_.termination = termination;
     run_.message = what;
     if (!options_.traces) return;
-    run_.counterexample =
-        record(run_.subject, graph_.model(), graph_.trace(path, loop), end, std::move(what));
+    Trace trace = graph_.trace(path, loop);
+    if (symmetric_ != nullptr) trace = symmetric_->run_of_model(trace);
+    if (trace.steps.empty()) return;
+    run_.counterexample = record(run_.subject, model_, trace, end, std::move(what));
     if (!loop.empty()) run_.counterexample->loop_start = path.size() - 1;
+  }
+
+  // A fair run for ever within some states.
+  bool keep_cycle(Termination termination, std::string what, const std::function<bool(StateNumber)>& within) {
+    if (symmetric_ == nullptr) {
+      CycleQuestion question;
+      question.fairness = options_.fairness;
+      question.within = within;
+      const auto lasso = find_fair_cycle(graph_, question);
+      if (lasso) keep(termination, TraceEnd::cycle, std::move(what), lasso->stem, lasso->loop);
+      return lasso.has_value();
+    }
+    const auto component = find_fair_component(graph_, *symmetric_, within);
+    if (!component) return false;
+    run_.termination = termination;
+    run_.message = what;
+    if (!options_.traces) return true;
+    if (const auto run = fair_run(model_, graph_, *symmetric_, *component, explore_options(options_))) {
+      run_.counterexample = record(run_.subject, model_, run->trace, TraceEnd::cycle, std::move(what));
+      run_.counterexample->loop_start = run->loop_start;
+    }
+    return true;
   }
 
   bool explored() {
@@ -99,14 +128,12 @@ class Judge {
            graph_.path_to(at), {});
       return;
     }
-    CycleQuestion question;
-    question.fairness = options_.fairness;
     // Whoever is in a trap goes on for ever, and can do so fairly.
-    if (trapped) question.within = [&](StateNumber s) { return !can_end[s]; };
-    const auto lasso = find_fair_cycle(graph_, question);
-    if (!lasso) return;
-    keep(trapped ? Termination::trap : Termination::livelock, TraceEnd::cycle,
-         trapped ? "no run from here on ends" : "a fair run that never ends", lasso->stem, lasso->loop);
+    if (trapped) {
+      keep_cycle(Termination::trap, "no run from here on ends", [&](StateNumber s) { return !can_end[s]; });
+    } else {
+      keep_cycle(Termination::livelock, "a fair run that never ends", {});
+    }
   }
 
   void endless(const Program& program) {
@@ -135,9 +162,21 @@ class Judge {
   }
 
   LivenessRun& run_;
+  const Model& model_;
   const StateGraph& graph_;
   const LivenessOptions& options_;
+  const symmetry::SymmetricModel* symmetric_;
 };
+
+// What renaming loses is not asked of it.
+void refuse_symmetry(const Program& program, const LivenessOptions& options) {
+  if (!options.symmetry) return;
+  if (options.fairness != CycleFairness::weak)
+    throw BadInput("with --symmetry fairness is weak", "strong fairness is judged without it");
+  if (std::any_of(program.threads.begin(), program.threads.end(), never_ends))
+    throw BadInput("with --symmetry programs have an end",
+                   "whether each thread gets on for ever is judged without it");
+}
 
 }  // namespace
 
@@ -189,14 +228,24 @@ LivenessRun judge_termination(const Subject& subject, const LivenessOptions& opt
   run.subject.options.reductions = subject.options.reductions.only_moves();
   run.subject.options.many_states = true;
   try {
+    refuse_symmetry(*subject.program, options);
     const std::unique_ptr<ProgramModel> model = run.subject.build_with_program();
     run.rules = model->rules();
-    const StateGraph graph(*model, explore_options(options));
+    std::optional<symmetry::SymmetricModel> symmetric;
+    if (options.symmetry) {
+      Subject described = run.subject;
+      if (goes_unscheduled(*described.system, *described.options.scheduler))
+        described.options.scheduler.reset();
+      symmetric.emplace(*model, described.describe(), *options.symmetry);
+      run.symmetry = symmetry::figures_of(symmetric->automorphisms(), *options.symmetry);
+    }
+    const Model& visited = symmetric ? static_cast<const Model&>(*symmetric) : *model;
+    const StateGraph graph(visited, explore_options(options));
     run.states = graph.states();
     run.edges = graph.edges();
     run.memory = graph.memory();
     run.fired = graph.fired();
-    Judge(run, graph, options).judge();
+    Judge(run, *model, graph, options, symmetric ? &*symmetric : nullptr).judge();
     run.seconds = graph.seconds();
   } catch (...) {
     const RunError error =

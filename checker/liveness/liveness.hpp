@@ -15,6 +15,7 @@
 #include "checker/liveness/fair_cycles.hpp"
 #include "checker/runs/limits.hpp"
 #include "checker/runs/subject.hpp"
+#include "checker/symmetry/figures.hpp"
 #include "checker/trace/trace.hpp"
 
 namespace lockstep {
@@ -43,6 +44,9 @@ struct LivenessOptions {
   bool traces = true;  // whether a counterexample is kept
   // Progress is judged although a claim or an invariant fails on the way.
   bool despite_unsafe = false;
+  // Of states that differ in the names of members of these index types, or of all where none is named, one is
+  // visited. Under weak fairness alone, and not of endless rounds.
+  std::optional<std::vector<std::string>> symmetry{};
   std::function<void(const Progress&)> on_progress;
 };
 
@@ -61,6 +65,7 @@ struct LivenessRun {
   std::size_t memory = 0;  // bytes
   std::vector<RuleDescription> rules;
   std::vector<std::uint64_t> fired;  // firings by rule
+  std::optional<symmetry::Figures> symmetry;
   std::optional<RecordedTrace> counterexample;
 };
 

@@ -47,6 +47,7 @@ nlohmann::json cell_json(const ProgressTable& table, const ProgressCell& cell) {
   out["verdict"] = word(cell.run.termination);
   if (!cell.run.message.empty()) out["message"] = cell.run.message;
   if (!cell.run.unsafe.empty()) out["unsafe"] = cell.run.unsafe;
+  if (cell.run.symmetry) out["symmetry"] = symmetry::json(*cell.run.symmetry);
   out["states"] = cell.run.states;
   out["edges"] = cell.run.edges;
   out["seconds"] = cell.run.seconds;
@@ -220,12 +221,15 @@ std::string liveness_text(const LivenessRun& run) {
   if (run.termination == Termination::error) return text + run.message + "\n";
   text += fmt::format("  States       {}, {} steps between them\n", run.states, run.edges);
   text += fmt::format("  Time         {:.2f} s, {} bytes\n", run.seconds, run.memory);
+  if (run.symmetry) text += symmetry::text(*run.symmetry);
   text += fmt::format("  Verdict      {}{}{}\n", word(run.termination), run.message.empty() ? "" : ": ",
                       run.message);
   if (!run.unsafe.empty()) text += fmt::format("  Unsafe       on the way this fails: {}\n", run.unsafe);
   if (run.counterexample) {
     text += trace_text(*run.counterexample);
     text += trace_end_text(*run.counterexample) + "\n";
+  } else if (run.symmetry && run.termination != Termination::terminates && run.message.empty()) {
+    text += "no run that shows it was found; without --symmetry there is one\n";
   }
   return text;
 }

@@ -172,12 +172,18 @@ std::string description_of(const SchedulerSetup& setup) {
   return text;
 }
 
-void check_setup(const SchedulerSetup& setup, int work_groups, bool performs_at_once,
+void check_setup(const SchedulerSetup& setup, int work_groups, int agents, bool performs_at_once,
                  std::string_view system) {
-  if (setup.is_policy && !performs_at_once) {
+  if (setup.is_policy && !performs_at_once && agents > 1) {
     throw BadInput(
-        fmt::format("{} is a waiting policy, and its monitor cannot watch {}", name_of(setup), system),
-        "put it on sc, where every request is performed at once");
+        fmt::format("{} has the monitor of one GPU, and the program has {}", name_of(setup), agents),
+        "put all its work-groups on one agent, or run it on sc, where one monitor sees all");
+  }
+  if (setup.readings.observes_plain_stores && !performs_at_once) {
+    throw BadInput(
+        fmt::format("reading=observes-plain-stores: {} performs a plain store where no monitor stands",
+                    system),
+        "run it on sc, where every request is performed at once");
   }
   if (setup.slots > work_groups) {
     throw BadInput(

@@ -25,9 +25,10 @@ std::vector<std::string> settings_of(const SchedulerSetup& setup);
 // "awg, slots=2, taken=1".
 std::string description_of(const SchedulerSetup& setup);
 
-// Throws BadInput where a setup asks for what the memory system cannot give, or has no sense for the program.
-// `performs_at_once`: the memory system performs a request in one step, so that a monitor can watch it.
-void check_setup(const SchedulerSetup& setup, int work_groups, bool performs_at_once,
+// Throws BadInput where a setup has no sense for a program of so many work-groups and agents, or asks for
+// what the memory system cannot give. `performs_at_once`: it performs a request in one step, wherever that is
+// from.
+void check_setup(const SchedulerSetup& setup, int work_groups, int agents, bool performs_at_once,
                  std::string_view system);
 
 }  // namespace lockstep

@@ -21,7 +21,8 @@ using Permutation = std::vector<std::uint8_t>;
 
 // Candidates looked at, at most: beyond these, symmetries of many types at once may be missed.
 constexpr std::size_t most_candidates = 200'000;
-// All permutations of so many members are candidates; of more, those that are their own inverses.
+// All permutations of so many members that look alike are candidates; of more, those that are their own
+// inverses.
 constexpr int all_permuted = 4;
 constexpr int most_members = 9;
 
@@ -43,16 +44,19 @@ std::size_t moved(const Permutation& permutation) {
   return n;
 }
 
-std::vector<Permutation> candidates_of(int members) {
-  std::vector<int> p(static_cast<std::size_t>(members));
-  std::iota(p.begin(), p.end(), 0);
+// `looks`: of each member; only members that look the same become each other.
+std::vector<Permutation> candidates_of(const std::vector<std::string>& looks) {
+  std::vector<std::size_t> p(looks.size());
+  std::iota(p.begin(), p.end(), std::size_t{0});
+  std::vector<bool> many;
+  for (const std::string& look : looks)
+    many.push_back(std::count(looks.begin(), looks.end(), look) > all_permuted);
   std::vector<Permutation> all;
   do {
-    const auto undone = [&](int i) {
-      return p[static_cast<std::size_t>(p[static_cast<std::size_t>(i)])] == i;
-    };
-    if (members <= all_permuted || std::all_of(p.begin(), p.end(), undone))
-      all.emplace_back(p.begin(), p.end());
+    bool fits = true;
+    for (std::size_t i = 0; i < p.size() && fits; ++i)
+      fits = looks[p[i]] == looks[i] && (!many[i] || p[p[i]] == i);
+    if (fits) all.emplace_back(p.begin(), p.end());
   } while (std::next_permutation(p.begin(), p.end()));
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return moved(a) < moved(b); });
   return all;
@@ -94,7 +98,7 @@ class Search {
     choose_types(wanted);
     Renaming none;
     for (const std::string& type : types_) {
-      candidates_[type] = candidates_of(whole_.extents.at(type));
+      candidates_[type] = candidates_of(looks_of(type));
       none[type] = candidates_[type].front();
     }
     group_ = {flat(none)};
@@ -190,6 +194,29 @@ class Search {
   }
 
   // ---- candidates ----
+
+  // What each member of a type looks like to those who forget the names of all others: a renaming keeps that.
+  [[nodiscard]] std::vector<std::string> looks_of(const std::string& type) const {
+    const auto extent = static_cast<std::size_t>(whole_.extents.at(type));
+    Renaming alike;
+    for (const std::string& one : types_)
+      alike[one].assign(static_cast<std::size_t>(whole_.extents.at(one)), 0);
+    std::vector<std::string> looks;
+    for (std::size_t member = 0; member < extent; ++member) {
+      alike[type].assign(extent, 0);
+      alike[type][member] = 1;
+      std::multiset<std::string> texts;
+      for (const auto* namings : {&rule_namings_, &claim_namings_, &end_namings_}) {
+        for (const Naming& naming : *namings) {
+          if (naming.members.contains({type, static_cast<int>(member)}))
+            texts.insert(naming.text(alike, not_meant_));
+        }
+      }
+      std::string& look = looks.emplace_back();
+      for (const std::string& text : texts) look += text + "\f";
+    }
+    return looks;
+  }
 
   static std::size_t moved_by(const Renaming& renaming) {
     std::size_t n = 0;

@@ -103,10 +103,11 @@ class Normal {
       case Op::apply:
         return "apply " + e->text + e->over + operands(e->children, touched, false);
       case Op::and_:
-      case Op::or_: {
+      case Op::or_:
+      case Op::add: {
         std::vector<Expression> all;
         flatten(e, e->op, all);
-        return (e->op == Op::and_ ? "and" : "or") + operands(all, touched, true);
+        return (e->op == Op::and_ ? "and" : e->op == Op::or_ ? "or" : "sum") + operands(all, touched, true);
       }
       case Op::equal:
       case Op::not_equal:

@@ -80,18 +80,22 @@ SymmetricModel::SymmetricModel(const Model& model, const recorded::WholeDescript
       automorphisms_(automorphisms_of(whole, model, layout_, not_meant_, wanted)),
       representatives_(layout_, automorphisms_.elements, std::max(1U, model.words())) {}
 
-void SymmetricModel::represent(std::size_t first, Successors& out) const {
+void SymmetricModel::represent(std::size_t first, Successors& out,
+                               std::vector<std::uint32_t>* elements) const {
   thread_local Representatives::Room room;
   const std::size_t added = out.size() - first;
   const unsigned words = std::max(1U, model_.words());
   std::uint64_t* state = out.last(added);
-  for (std::size_t i = 0; i < added; ++i, state += words) representatives_.represent(state, room);
+  for (std::size_t i = 0; i < added; ++i, state += words) {
+    const std::uint32_t element = representatives_.represent(state, room);
+    if (elements != nullptr) elements->push_back(element);
+  }
 }
 
 void SymmetricModel::initial(Successors& out) const {
   const std::size_t first = out.size();
   model_.initial(out);
-  represent(first, out);
+  represent(first, out, nullptr);
 }
 
 void SymmetricModel::expand(const std::uint64_t* state, Successors& out) const {
@@ -99,7 +103,14 @@ void SymmetricModel::expand(const std::uint64_t* state, Successors& out) const {
   model_.expand(state, out);
   thread_local std::size_t expanded = 0;
   if (++expanded % looked_at == 0) look_at(state, first, out, expanded / looked_at);
-  represent(first, out);
+  represent(first, out, nullptr);
+}
+
+void SymmetricModel::expand(const std::uint64_t* state, Successors& out,
+                            std::vector<std::uint32_t>& elements) const {
+  const std::size_t first = out.size();
+  model_.expand(state, out);
+  represent(first, out, &elements);
 }
 
 // By definition: a renamed state has the renamed successors.

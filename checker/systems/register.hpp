@@ -6,8 +6,6 @@
 #include "checker/systems/launched_system.hpp"
 #include "checker/systems/program_system.hpp"
 #include "checker/systems/registry.hpp"
-#include "checker/systems/scheduled_registry.hpp"
-#include "checker/systems/scheduled_system.hpp"
 
 namespace lockstep {
 
@@ -18,8 +16,6 @@ struct RegisteredModel {
     const Origin here = origin<Info>(header);
     if constexpr (RunsPrograms<Info, Concrete>) {
       const RegisteredSystem system(here, program_system_entry<Info, Claims>);
-      if constexpr (requires { Info::performs_at_once; })
-        const RegisteredScheduled scheduled(here, build_scheduled_model<Info>);
     } else {
       const RegisteredSystem system(here, [] {
         SystemEntry entry = closed_system_entry<Info>();

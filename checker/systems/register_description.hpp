@@ -1,6 +1,8 @@
 // What the translation unit of a system's trees registers. Included by such units only.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "checker/systems/launched_description.hpp"
 #include "checker/systems/program_description.hpp"
 #include "checker/systems/registry.hpp"
+#include "checker/systems/scheduled_description.hpp"
 
 namespace lockstep {
 
@@ -22,6 +25,11 @@ struct RegisteredTrees {
         return describe_memory<Info, Claims>(options, find_system(Info::name));
       };
       descriptions.describe_whole = [](std::shared_ptr<const Program> program, const SystemOptions& options) {
+        if (options.scheduler) {
+          if constexpr (performs_at_once<Info>)
+            return describe_scheduled<Info>(std::move(program), options, find_system(Info::name));
+          throw BadInput(fmt::format("of {} nothing is known under a scheduler but fair", Info::name));
+        }
         return describe_program_system<Info, Claims>(std::move(program), options, find_system(Info::name));
       };
     } else {

@@ -14,42 +14,61 @@ namespace lockstep {
 
 namespace {
 
-Registrations<ScheduledBuilder>& registered_builders() {
-  static Registrations<ScheduledBuilder> all;
+Registrations<ScheduledEntry>& registered_entries() {
+  static Registrations<ScheduledEntry> all;
   return all;
 }
-const std::map<std::string_view, ScheduledBuilder>& builders() {
-  static const std::map<std::string_view, ScheduledBuilder> all = [] {
-    const auto list = registered_builders().in_order();
-    return std::map<std::string_view, ScheduledBuilder>(list.begin(), list.end());
+const std::map<std::string_view, ScheduledEntry>& entries() {
+  static const std::map<std::string_view, ScheduledEntry> all = [] {
+    const auto list = registered_entries().in_order();
+    return std::map<std::string_view, ScheduledEntry>(list.begin(), list.end());
   }();
   return all;
 }
 
-}  // namespace
-
-RegisteredScheduled::RegisteredScheduled(const Origin& origin, ScheduledBuilder builder) {
-  registered_builders().add(origin, builder);
+// With a monitor, in the order in which people read of systems.
+std::vector<std::string_view> watched_systems() {
+  std::vector<std::string_view> names;
+  for (const SystemEntry& system : systems()) {
+    const auto found = entries().find(system.name);
+    if (found != entries().end() && !found->second.monitor.empty()) names.push_back(system.name);
+  }
+  return names;
 }
 
-bool has_schedulers(std::string_view system) {
-  return builders().contains(system);
+}  // namespace
+
+RegisteredScheduled::RegisteredScheduled(const Origin& origin, const ScheduledEntry& entry) {
+  registered_entries().add(origin, entry);
+}
+
+const ScheduledEntry& scheduled_entry(const SystemEntry& system) {
+  const auto found = entries().find(system.name);
+  if (found == entries().end())
+    throw BadInput(fmt::format("{} runs no programs, so nobody schedules them", system.name),
+                   "`lockstep list systems` says which do");
+  return found->second;
+}
+
+bool goes_unscheduled(const SystemEntry& system, const SchedulerSetup& setup) {
+  return !scheduled_entry(system).performs_at_once && !setup.is_policy &&
+         setup.model == ProgressModel::fair && setup.slots == 0 && !setup.any_slots;
 }
 
 std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
                                               std::shared_ptr<const Program> program, SystemOptions options) {
-  const auto found = builders().find(system.name);
-  if (found != builders().end()) return found->second(std::move(program), options);
+  const ScheduledEntry& entry = scheduled_entry(system);
   const SchedulerSetup& setup = *options.scheduler;
-  if (!setup.is_policy && setup.model == ProgressModel::fair && setup.slots == 0 && !setup.any_slots) {
+  if (goes_unscheduled(system, setup)) {
     options.reductions = options.reductions.only_moves();
     options.scheduler.reset();
     return system.build(std::move(program), options);
   }
-  std::vector<std::string_view> names;
-  for (const auto& [name, builder] : builders()) names.push_back(name);
-  throw BadInput(fmt::format("{} runs under no scheduler but fair", system.name),
-                 fmt::format("these run under all: {}", fmt::join(names, ", ")));
+  if (setup.is_policy && entry.monitor.empty())
+    throw BadInput(fmt::format("{} is a waiting policy, and nowhere in {} does a monitor see every atomic",
+                               name_of(setup), system.name),
+                   fmt::format("these have such a place: {}", fmt::join(watched_systems(), ", ")));
+  return entry.build(std::move(program), options);
 }
 
 }  // namespace lockstep

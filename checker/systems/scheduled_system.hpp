@@ -9,19 +9,22 @@
 #include <vector>
 
 #include "checker/scheduling/setup.hpp"
+#include "checker/systems/contract.hpp"
 #include "checker/systems/program_system.hpp"
+#include "checker/systems/scheduled_registry.hpp"
 #include "spec/scheduler/progress_models.hpp"
 #include "spec/scheduler/scheduled.hpp"
 #include "spec/scheduler/waiting_policies.hpp"
 
 namespace lockstep {
 
+template <class Info>
+inline constexpr bool performs_at_once = requires {
+  requires Info::performs_at_once;
+};
 // Where every request is performed at once there is room for more threads.
 template <class Info>
-using CapacitiesOf = std::conditional_t < requires {
-  requires Info::performs_at_once;
-}
-, ScheduledCapacities, FullCapacities > ;
+using CapacitiesOf = std::conditional_t<performs_at_once<Info>, ScheduledCapacities, FullCapacities>;
 template <class Info>
 using ScheduledSizes = typename ScheduledSizesOf<typename Info::template Sizes<CapacitiesOf<Info>>>::type;
 
@@ -65,6 +68,16 @@ inline std::vector<int> work_group_ids(const Program& program, const PlacementTa
   return ids;
 }
 
+template <class Info>
+ScheduledSizes<Info> scheduled_sizes(const Program& program, const PlacementTable& placement,
+                                     const SystemOptions& options, const SystemEntry& entry) {
+  ScheduledSizes<Info> sizes;
+  auto memory_sizes = sizes_for<Info, CapacitiesOf<Info>>(program, placement, options, entry);
+  memory_sizes.visit([&]<class Tag>(Tag, int size) { sizes.template set<Tag>(size); });
+  sizes.template set<OrderTag>(std::max(1, placement.cus));
+  return sizes;
+}
+
 template <class Info, template <class> class Scheduler>
 std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> program,
                                                  const PlacementTable& placement,
@@ -72,10 +85,7 @@ std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> 
   const SystemEntry& entry = find_system(Info::name);
   using Model = ModelOfScheduled<Info, Scheduler>;
   using K = typename Model::K;
-  auto memory_sizes = sizes_for<Info, CapacitiesOf<Info>>(*program, placement, options, entry);
-  ScheduledSizes<Info> sizes;
-  memory_sizes.visit([&]<class Tag>(Tag, int size) { sizes.template set<Tag>(size); });
-  sizes.template set<OrderTag>(std::max(1, placement.cus));
+  const auto sizes = scheduled_sizes<Info>(*program, placement, options, entry);
   WorkGroupOrder<K> order{};
   const std::vector<int> ids = work_group_ids(*program, placement);
   for (std::size_t w = 0; w < ids.size(); ++w) order.image.at(w) = static_cast<std::uint8_t>(ids[w]);
@@ -89,17 +99,26 @@ std::unique_ptr<ProgramModel> model_of_scheduled(std::shared_ptr<const Program> 
 template <class Info>
 std::unique_ptr<ProgramModel> build_scheduled_model(std::shared_ptr<const Program> program,
                                                     const SystemOptions& options) {
-  constexpr bool performs_at_once = requires {
-    requires Info::performs_at_once;
-  };
   refuse_slots(*program, "schedulers look at a thread's own port");
   const PlacementTable placement = place(*program);
-  check_setup(*options.scheduler, placement.cus, performs_at_once, Info::name);
-  if constexpr (performs_at_once) {
+  check_setup(*options.scheduler, placement.cus, placement.agents, performs_at_once<Info>, Info::name);
+  if constexpr (HasMonitor<Info>) {
     if (options.scheduler->is_policy)
       return model_of_scheduled<Info, WaitingPolicies>(std::move(program), placement, options);
   }
   return model_of_scheduled<Info, ProgressModels>(std::move(program), placement, options);
 }
+
+// What the translation unit of a memory system with schedulers registers.
+template <class Info>
+struct RegisteredWithSchedulers {
+  explicit RegisteredWithSchedulers(std::string_view header) {
+    if constexpr (RunsPrograms<Info, Concrete>) {
+      ScheduledEntry entry{.build = build_scheduled_model<Info>, .performs_at_once = performs_at_once<Info>};
+      if constexpr (HasMonitor<Info>) entry.monitor = Info::monitor;
+      const RegisteredScheduled registered(origin<Info>(header), entry);
+    }
+  }
+};
 
 }  // namespace lockstep

@@ -129,6 +129,14 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return K::select(s.l2(b).present, s.l2(b).data(w), s.memory(b)(w));
   }
   [[nodiscard]] Bool drained(const State&) const { return true; }
+  // An atomic that asks L2: one that hits in L1 is not seen there.
+  [[nodiscard]] Bool to_be_performed(const State& s, ThreadIx t) const {
+    return at_l2(s, t) && atomic_beyond_group(s, t);
+  }
+  [[nodiscard]] Value found(const State& s, ThreadIx t) const {
+    return K::select(asks(s, t, Operation::rmw), Value(s.port(t).result),
+                     word_of(s.l2(block(s, t)).data, s.port(t).request.word));
+  }
 
   void rules(Rules& r) const {
     requests(r);
@@ -560,6 +568,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
 struct Info : MemoryInfo<faults, variants, TimestampTag, Lease, L2Tag> {
   static constexpr std::string_view name = "g-tsc";
   static constexpr std::string_view what = "leases in logical time in one GPU (G-TSC, Tabbakh et al. 2018)";
+  static constexpr std::string_view monitor = "L2";
   static constexpr int place = 29;  // among the systems, where people read of them
   // Fields that no rule reads.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {

@@ -158,6 +158,14 @@ struct Protocol : MemorySystem<K, faults, variants> {
   void initialise(State& s, Block b, Word w, Value v) const { s.memory(b)(w) = v; }
   [[nodiscard]] Value final_value(const State& s, Block b, Word w) const { return s.memory(b)(w); }
   [[nodiscard]] Bool drained(const State&) const { return true; }
+  // An atomic that asks MM: one that hits a lease in L2 is not seen there.
+  [[nodiscard]] Bool to_be_performed(const State& s, ThreadIx t) const {
+    return asks_memory(s, t) && (machine.is_host(t) || atomic_beyond_group(s, t));
+  }
+  [[nodiscard]] Value found(const State& s, ThreadIx t) const {
+    return K::select(asks(s, t, Operation::rmw) || machine.is_host(t), Value(s.port(t).result),
+                     word_of(s.transit(t).data, s.port(t).request.word));
+  }
 
   void rules(Rules& r) const {
     read_request_to_l1(r);   // Algorithm 1
@@ -782,6 +790,7 @@ struct Info
   static constexpr std::string_view name = "halcone";
   static constexpr std::string_view what =
       "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
+  static constexpr std::string_view monitor = "MM";
   static constexpr int place = 30;  // among the systems, where people read of them
   // Fields that no rule reads: l1's wts is for the invariants and Fig. 5.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {

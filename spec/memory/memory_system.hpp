@@ -9,7 +9,9 @@
 // Its description derives from MemoryInfo.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <string_view>
 
 #include "spec/kernel/choice.hpp"
 #include "spec/program/machine.hpp"
@@ -122,6 +124,17 @@ struct NoFront : MemorySystem<K> {
   [[nodiscard]] typename K::Bool admits(const S&, const ThreadIx&) const {
     return true;
   }
+};
+
+// Where a monitor of waiting atomics can stand (spec/scheduler/waiting_policies.hpp), in words. Unless it
+// performs every request at once, the memory system then offers
+//   Bool to_be_performed(s, t)  the pending request of the thread is an access that is yet to be performed
+//   there Value found(s, t)           what it has found, once a load or an RMW has been performed there Value
+//   at_monitor(s, b, w)   the word as it is there, if that is not its final_value
+// What is performed elsewhere, as in an L1, nobody there sees.
+template <class Info>
+concept HasMonitor = requires {
+  { Info::monitor } -> std::convertible_to<std::string_view>;
 };
 
 // `Tags`: the index types that it has beside the machine's.

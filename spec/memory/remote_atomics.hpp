@@ -59,6 +59,7 @@ struct Info : MemoryInfo<faults, variants, write_through::Link1Slot, write_throu
   static constexpr std::string_view name = "remote-atomics";
   static constexpr std::string_view what =
       "an L2 that writes back and performs the atomics of its GPU (Dalmia, thesis 2023, 3.3.2)";
+  static constexpr std::string_view monitor = write_through::Info::monitor;
   static constexpr int place = 12;  // among the systems, where people read of them
   static constexpr bool is_unread(std::string_view, std::string_view, std::string_view) { return false; }
   template <class S>

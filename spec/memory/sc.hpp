@@ -76,6 +76,7 @@ struct Info : MemoryInfo<> {
   using Memory = Protocol<K>;
   // A request is performed by one rule, whole.
   static constexpr bool performs_at_once = true;
+  static constexpr std::string_view monitor = "memory";
 };
 
 }  // namespace lockstep::sc

@@ -283,6 +283,19 @@ struct Protocol : MemorySystem<K, Writes::faults, Writes::variants, Front<K>::ow
     stale_in_l1(s, c, m.block);
     k.push(s.link1(c), m);
   }
+  // An atomic at L2 or the directory, or what a CPU does there; its answer may drop caches first.
+  [[nodiscard]] Bool to_be_performed(const State& s, ThreadIx t) const {
+    const Bool invalidates = s.stage(t) == Stage::invalidating2 || s.stage(t) == Stage::invalidating1;
+    return !asks(s, t, Operation::fence) && (machine.is_host(t) || (leaves_cu(s, t) && !invalidates));
+  }
+  [[nodiscard]] Value found(const State& s, ThreadIx t) const { return s.port(t).result; }
+  // What L2 of the one GPU has, or would fetch.
+  [[nodiscard]] Value at_monitor(const State& s, Block b, Word w) const {
+    const Line2& line = s.l2(K::template constant<AgentTag>(0), b);
+    Bool has = line.present;
+    if constexpr (keeps) has = has || line.dirty(w);
+    return K::select(has, Value(line.data(w)), home().current(s.home, b, w));
+  }
   // An operation has been performed; an acquire beyond the work-group still has caches to drop.
   void performed(State& s, ThreadIx t) const {
     if constexpr (Front<K>::performs_atomics) front().performed(s, t);
@@ -936,6 +949,7 @@ struct Info : MemoryInfo<faults, variants, Link1Slot, Link2Slot> {
   static constexpr std::string_view name = "write-through";
   static constexpr std::string_view what =
       "write-through caches, invalidated by acquires (Hechtman, thesis 2014, 4.2)";
+  static constexpr std::string_view monitor = "L2 and the directory";
   static constexpr int place = 10;  // among the systems, where people read of them
   // Fields that no rule reads: nothing is kept in L1.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {

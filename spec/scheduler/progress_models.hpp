@@ -15,6 +15,12 @@
 
 namespace lockstep {
 
+// Kinds that write down what they are told need not.
+template <class K>
+concept Counts = requires(const K& k) {
+  k.count(work_groups, [](typename K::template Ix<WorkGroupTag>) { return typename K::Bool(true); });
+};
+
 template <class K>
 struct ProgressModels {
   using Bool = typename K::Bool;
@@ -78,7 +84,14 @@ struct ProgressModels {
   // `part(state)` is the scheduler's part of a state; `live(state, w)`.
   template <class Rules, class Part, class Live>
   void rules(Rules& r, Part part, Live live) const {
-    if (!is_bounded()) return;
+    if constexpr (Counts<K>) {
+      if (is_bounded()) dispatch(r, part, live);
+    }
+  }
+
+ private:
+  template <class Rules, class Part, class Live>
+  void dispatch(Rules& r, Part part, Live live) const {
     r.rule(
         Rule{.name = "is dispatched", .unit = "scheduler"}, over(work_groups),
         [this, part, live](const auto& s, WorkGroup w) {
@@ -91,8 +104,6 @@ struct ProgressModels {
         },
         [part](auto& s, WorkGroup w) { part(s).begun(w) = true; });
   }
-
- private:
   // Only these models look at who has begun.
   [[nodiscard]] bool remembers_begun() const {
     return setup.model == ProgressModel::obe || setup.model == ProgressModel::hsa_obe ||

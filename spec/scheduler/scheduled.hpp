@@ -3,7 +3,10 @@
 // A thread's step is handing a request to the port, and the scheduler may hold it back; what memory then does
 // with the request is hardware, and what the thread does until its next request nobody can tell. Where memory
 // performs every request at once (`performs_at_once`), a request and its performance are one step: issuing
-// one commutes with what others do until it is performed. Only there can a scheduler watch values go by.
+// one commutes with what others do until it is performed.
+//
+// A scheduler with a monitor watches values go by: there, whatever is performed, and elsewhere what is
+// performed where the memory system says that a monitor stands (memory_system.hpp).
 #pragma once
 
 #include <boost/describe.hpp>
@@ -11,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "spec/memory/memory_system.hpp"
 #include "spec/program/barriers.hpp"
 #include "spec/program/claims.hpp"
 #include "spec/program/machine.hpp"
@@ -42,7 +46,7 @@ class ScheduledSystem {
   };
 
   static constexpr bool performs_at_once = requires { requires Info::performs_at_once; };
-  static_assert(performs_at_once || !Sched::observes);
+  static_assert(HasMonitor<Info> || !Sched::observes);
 
   ScheduledSystem(K kind, Machine<K> machine, WorkGroupOrder<K> order, std::shared_ptr<const Program> program,
                   SchedulerSetup setup, std::uint64_t fault_bits, int variant)
@@ -90,7 +94,7 @@ class ScheduledSystem {
     const auto live = [this](const State& s, WorkGroup w) { return is_live(s, w); };
     if constexpr (Sched::observes) {
       sched.rules(r, part, live, [this](const State& s, auto b, auto w, const Value& v) {
-        return memory().final_value(s.machine.memory, b, w) == v;
+        return at_monitor(s, b, w) == v;
       });
     } else {
       sched.rules(r, part, live);
@@ -110,9 +114,15 @@ class ScheduledSystem {
 
   void restore(State& s) const { threads_of_program().restore(s.machine); }
 
+  // As of a system without scheduler (system.hpp).
   [[nodiscard]] auto proper_end(const State& s) const {
-    return K::truth(k_.forall(threads, [&](auto t) { return s.machine.port(t).ended; }) &&
-                    memory().drained(s.machine.memory));
+    const Bool ended = k_.forall(threads, [&](auto t) { return s.machine.port(t).ended; }) &&
+                       memory().drained(s.machine.memory);
+    if constexpr (requires { K::truth(ended); }) {
+      return K::truth(ended);
+    } else {
+      return ended;
+    }
   }
   [[nodiscard]] Value final_value(const State& s, const Location& location) const {
     return memory().final_value(s.machine.memory, K::template constant<BlockTag>(location.block),
@@ -186,15 +196,56 @@ class ScheduledSystem {
                 sched.performed(s.scheduler, i, s.machine.port(i).request, old, word_asked(s, i));
               }
             });
+      } else if constexpr (!performs_at_once && Sched::observes) {
+        seen.action = ErasedAction<Erased>::template of<State>(
+            [this, action = seen.action, &sched](State& s, const Member* m) {
+              watch(s, sched, [&] { action(&s, m); });
+            });
       }
       r.add(std::move(seen));
     }
     r.keep(of_memory.kept());
   }
 
+  // What the step of a memory system performs where the monitor stands, the monitor sees.
+  template <class Step>
+  void watch(State& s, const Sched& sched, Step&& step) const {
+    struct Seen {
+      Bool ahead;  // it is to be performed there
+      Value old;
+    };
+    typename K::template Table<Seen, ThreadTag> before{};
+    const auto ahead = [&](ThreadIx i) {
+      return s.machine.port(i).pending && memory().to_be_performed(s.machine.memory, i);
+    };
+    k_.for_each(threads, [&](ThreadIx i) {
+      before(i).ahead = ahead(i);
+      before(i).old = word_asked(s, i);
+    });
+    step();
+    k_.for_each(threads, [&](ThreadIx i) {
+      const auto& port = s.machine.port(i);
+      const auto& q = port.request;
+      k_.when(before(i).ahead && !ahead(i), [&] {
+        const Bool stores = q.operation == Operation::store;
+        const Value old = K::select(stores, Value(before(i).old), memory().found(s.machine.memory, i));
+        const Value written = K::select(stores, Value(q.a), rmw_result(k_, q, old));
+        sched.performed(s.scheduler, i, q, old, K::select(q.operation == Operation::load, old, written));
+      });
+      k_.when(!port.pending, [&] { s.scheduler.waits(i) = false; });
+    });
+  }
   [[nodiscard]] Value word_asked(const State& s, ThreadIx i) const {
     const auto& q = s.machine.port(i).request;
-    return memory().final_value(s.machine.memory, q.block, q.word);
+    return at_monitor(s, q.block, q.word);
+  }
+  template <class B, class W>
+  [[nodiscard]] Value at_monitor(const State& s, const B& b, const W& w) const {
+    if constexpr (requires { memory().at_monitor(s.machine.memory, b, w); }) {
+      return memory().at_monitor(s.machine.memory, b, w);
+    } else {
+      return memory().final_value(s.machine.memory, b, w);
+    }
   }
 
   K k_;

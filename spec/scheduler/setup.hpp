@@ -26,7 +26,8 @@ enum class ProgressModel : std::uint8_t {
   fair,     // everybody: independent forward progress
 };
 
-// Dutu et al., "Independent Forward Progress of Work-groups" (2020), IV.C to IV.E, in the paper's order.
+// Dutu et al., "Independent Forward Progress of Work-groups" (2020), IV.C to IV.E, in the paper's order, and
+// what IV.C measures them by.
 enum class WaitingPolicy : std::uint8_t {
   busy_waiting,  // the baseline; untimed, Sleep and backoff are the same
   timeout,
@@ -35,6 +36,7 @@ enum class WaitingPolicy : std::uint8_t {
   mon_nr_all,
   mon_nr_one,
   awg,
+  min_resume,  // no hardware: an oracle
 };
 
 struct NamedProgressModel {
@@ -71,6 +73,8 @@ inline constexpr std::array waiting_policies{
                        "waiting atomics; the condition, once met, resumes one"},
     NamedWaitingPolicy{WaitingPolicy::awg, "awg",
                        "resumes all or one, with a Monitor Log behind the monitor"},
+    NamedWaitingPolicy{WaitingPolicy::min_resume, "min-resume",
+                       "an oracle resumes one at a time, and nobody in vain"},
 };
 
 // What is built with schedulers is small otherwise, and holds more threads than a memory system alone.

@@ -16,10 +16,16 @@
 //    step of its own, which looks at no value: "the SyncMon can observe the lock release first" (IV.C).
 //  - "resumes one" takes the one that has waited longest: the list has a head and a tail (V.C).
 //  - A condition that is met while its work-group is being switched out is remembered until it is out.
+//  - A waiting atomic that fails on its way, after its work-group has been taken off its CU or has been put
+//    down for another thread's, puts nobody down: it is tried again when the work-group executes again.
 //  - Addresses are blocks and words; a monitored bit is that of a cache line (V.B), hence of a block.
 //  - AWG's prediction, where it is the paper's (`predictor`): updates count while the line's monitored bit is
 //    set, the one that meets the condition among them; a timeout resets nothing; work-groups in the Monitor
 //    Log or at the CP do not count as waiting; every address has its filter (V.C has 512).
+//  - MinResume, "an oracular [...] configuration which does not resume WGs unnecessarily" and spreads out
+//  when
+//    they are resumed (IV.C), looks at memory: it resumes one whose condition holds, and nobody else who
+//    waits on the word until that one has looked.
 //  - A waiting work-group whose monitored bit is cleared by somebody else's wake-up stays in the SyncMon; the
 //    bit is set again when a waiter on that block registers.
 #pragma once
@@ -67,7 +73,7 @@ struct WaitingPolicies {
     Block block;
     Word word;
     Value expected;
-    Bool resumed;  // its condition was met (fault no-recheck only)
+    Bool resumed;  // its condition was met, and it has yet to look (MinResume, and fault no-recheck)
     Bool chosen;   // to be resumed, within one step
     BOOST_DESCRIBE_CLASS(Context, (),
                          (status, turn, notified, place, arrived, block, word, expected, resumed, chosen), (),
@@ -142,6 +148,9 @@ struct WaitingPolicies {
     const Bool seen = accesses && (atomic || Bool(setup.readings.observes_plain_stores)) &&
                       (writes || Bool(setup.policy == WaitingPolicy::mon_rs_all));
     k.when(seen, [&] { observe(s, q.block, q.word, old, now); });
+    if (is_oracle()) {
+      k.when(s.waits(i) && !machine.is_host(i), [&] { s.group(machine.work_group_of(i)).resumed = false; });
+    }
     k.when(s.waits(i) && !(old == expected(q)) && !machine.is_host(i),
            [&] { fails(s, machine.work_group_of(i), q.block, q.word, expected(q)); });
     s.waits(i) = false;
@@ -244,6 +253,26 @@ struct WaitingPolicies {
                  [&] { own.group(w).notified = Bool(!setup.has("switch-out-waits")); });
           own.group(w).status = Status::leaving;
         });
+    if (is_oracle()) {
+      r.rule(
+          Rule{.name = "is resumed not in vain", .unit = "oracle", .source = "IV.C iii, Figure 9"},
+          over(work_groups),
+          [this, part, live, holds](const auto& s, WorkGroup w) {
+            const State& own = part(s);
+            const Context& c = own.group(w);
+            return c.place == WaitingPlace::sync_mon && holds(s, c.block, c.word, c.expected) &&
+                   k.forall(work_groups, [&](WorkGroup v) {
+                     const Context& d = own.group(v);
+                     return !d.resumed || d.block != c.block || d.word != c.word || !live(s, v);
+                   });
+          },
+          [this, part](auto& s, WorkGroup w) {
+            State& own = part(s);
+            forget(own, w);
+            own.group(w).resumed = true;
+            wake(own, w);
+          });
+    }
     if (setup.policy != WaitingPolicy::awg) return;
     if (!setup.readings.predictor)
       r.rule(
@@ -287,6 +316,7 @@ struct WaitingPolicies {
            setup.has("arms-late");
   }
   [[nodiscard]] bool has_monitor() const { return setup.policy >= WaitingPolicy::mon_rs_all; }
+  [[nodiscard]] bool is_oracle() const { return setup.policy == WaitingPolicy::min_resume; }
 
   template <class Whole, class Live>
   [[nodiscard]] Bool has_free_slot(const State& own, const Whole& s, const Live& live) const {
@@ -308,15 +338,17 @@ struct WaitingPolicies {
   // A waiting atomic of the work-group has read another value than the one it expects.
   void fails(State& s, WorkGroup w, Block b, Word word, const Value& expected) const {
     if (!waits_at_all()) return;
-    Context& c = s.group(w);
-    c.block = b;
-    c.word = word;
-    c.expected = expected;
-    if (has_wait_instruction()) {
-      c.status = Status::arming;
-    } else {
-      put_down(s, w);
-    }
+    k.when(s.group(w).status == Status::running, [&] {
+      Context& c = s.group(w);
+      c.block = b;
+      c.word = word;
+      c.expected = expected;
+      if (has_wait_instruction()) {
+        c.status = Status::arming;
+      } else {
+        put_down(s, w);
+      }
+    });
   }
 
   // The work-group is put down where there is room, and waits; where there is none, it goes on and tries
@@ -407,7 +439,7 @@ struct WaitingPolicies {
       const Bool address = there && c.block == b && c.word == word;
       return setup.policy == WaitingPolicy::mon_rs_all ? address : address && c.expected == value;
     };
-    if (!has_monitor()) return;
+    if (!has_monitor() || is_oracle()) return;
     const Bool monitored = k.pick(blocks, b, [&](Block i) { return s.monitored(i); });
     if (setup.readings.predictor)
       k.when(monitored, [&] { k.at(blocks, b, [&](Block i) { count_update(s.updates(i, word), value); }); });
