@@ -54,18 +54,43 @@ Termination agreed(const std::string& system, const std::string& scheduler,
   return all.termination;
 }
 
-// Two go round and round between themselves while the third waits for both; each of the two gets a turn.
+Program program_in(const std::string& text) {
+  return parse_litmus(text, "test").program;
+}
+
+// Each adds and takes away again, until it finds the other's.
 Program dance() {
-  return parse_litmus(R"(HRF dance
-{ a = 0; done = 0; }
- P0@wg 0,agent 0                             | P1@wg 1,agent 0                             ;
- L: atom.acq_rel.agent.add r0, a, 1          | L: atom.acq_rel.agent.add r0, a, 1          ;
- atom.acq_rel.agent.sub r1, a, 1             | atom.acq_rel.agent.sub r1, a, 1             ;
- bne r0, 1, L                                | bne r0, 1, L                                ;
+  return program_in(R"(HRF dance
+{ a = 0; }
+ P0@wg 0,agent 0                    | P1@wg 1,agent 0                    ;
+ L: atom.acq_rel.agent.add r0, a, 1 | L: atom.acq_rel.agent.add r0, a, 1 ;
+ atom.acq_rel.agent.sub r1, a, 1    | atom.acq_rel.agent.sub r1, a, 1    ;
+ bne r0, 1, L                       | bne r0, 1, L                       ;
 forall (true)
-)",
-                      "dance")
-      .program;
+)");
+}
+
+// Who comes first goes round, through places in front of the other's and behind it; the other, as soon as it
+// takes a step, ends that. So in the state that stands for them now the one has the lower name and now the
+// other.
+Program around() {
+  return program_in(R"(HRF around
+{ c = 0; done = 0; }
+ P0@wg 0,agent 0                      | P1@wg 1,agent 0                      ;
+ mov r2, 0                            | mov r2, 0                            ;
+ beq r2, 0, M                         | beq r2, 0, M                         ;
+ L1: ld.relaxed.agent r1, done        | L1: ld.relaxed.agent r1, done        ;
+ bne r1, 0, E                         | bne r1, 0, E                         ;
+ beq r2, 0, L2                        | beq r2, 0, L2                        ;
+ M: atom.relaxed.agent.add r0, c, 1   | M: atom.relaxed.agent.add r0, c, 1   ;
+ beq r0, 1, S                         | beq r0, 1, S                         ;
+ L2: ld.relaxed.agent r1, done        | L2: ld.relaxed.agent r1, done        ;
+ beq r1, 0, L1                        | beq r1, 0, L1                        ;
+ beq r2, 0, E                         | beq r2, 0, E                         ;
+ S: st.relaxed.agent done, 1          | S: st.relaxed.agent done, 1          ;
+ E: mov r2, 0                         | E: mov r2, 0                         ;
+forall (true)
+)");
 }
 
 }  // namespace
@@ -85,6 +110,9 @@ TEST_CASE("progress up to symmetry is what it is of all states", "[liveness][sym
   CHECK(agreed("sc", "hsa", program_of("ticket-lock", {{"threads", 3}}), false) == Termination::livelock);
   CHECK(agreed("sc", "lobe", program_of("ticket-lock", {{"threads", 3}}), false) == Termination::terminates);
   CHECK(agreed("sc", "fair", std::make_shared<const Program>(dance()), true) == Termination::trap);
+  const auto one_goes_round = std::make_shared<const Program>(around());
+  CHECK(agreed("sc", "fair", one_goes_round, true) == Termination::terminates);
+  CHECK(agreed("sc", "unfair", one_goes_round, true) == Termination::livelock);
 }
 
 TEST_CASE("progress up to symmetry is what it is of all states, also of caches", "[liveness][symmetry]") {

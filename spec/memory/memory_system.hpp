@@ -128,9 +128,9 @@ struct NoFront : MemorySystem<K> {
 
 // Where a monitor of waiting atomics can stand (spec/scheduler/waiting_policies.hpp), in words. Unless it
 // performs every request at once, the memory system then offers
-//   Bool to_be_performed(s, t)  the pending request of the thread is an access that is yet to be performed
-//   there Value found(s, t)           what it has found, once a load or an RMW has been performed there Value
-//   at_monitor(s, b, w)   the word as it is there, if that is not its final_value
+//   Bool to_be_performed(s, t)  the thread's pending request is an access yet to be performed there
+//   Value found(s, t)           what it has found, once a load or an RMW has been performed there
+//   Value at_monitor(s, b, w)   the word as it is there, if that is not its final_value
 // What is performed elsewhere, as in an L1, nobody there sees.
 template <class Info>
 concept HasMonitor = requires {
