@@ -1,6 +1,8 @@
 #include "checker/liveness/quotient.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <set>
@@ -242,6 +244,9 @@ std::optional<FairRun> fair_run(const Model& model, const StateGraph& graph, con
   const Inside inside(model, symmetric, run.trace.steps.back().state, std::move(representatives));
   ExploreOptions options = limits;
   options.invariants = false;
+  // The verdict is known: showing a run is not worth much more time than it took.
+  const auto enough = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * (10 + 2 * graph.seconds())));
+  if (options.time_limit.count() == 0 || options.time_limit > enough) options.time_limit = enough;
   const StateGraph whole(inside, options);
   if (whole.verdict() != Verdict::holds) return std::nullopt;
   const auto lasso = find_fair_cycle(whole, {});

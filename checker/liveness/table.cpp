@@ -215,6 +215,16 @@ std::string table_text(const ProgressTable& table) {
   return text;
 }
 
+namespace {
+
+bool says_no(Termination termination) {
+  constexpr std::array no{Termination::unsafe, Termination::deadlock, Termination::trap,
+                          Termination::livelock, Termination::starvation};
+  return std::find(no.begin(), no.end(), termination) != no.end();
+}
+
+}  // namespace
+
 std::string liveness_text(const LivenessRun& run) {
   std::string text = fmt::format("Progress {} running {}\n", run.subject.description(),
                                  run.subject.program ? run.subject.program->name : "");
@@ -228,7 +238,7 @@ std::string liveness_text(const LivenessRun& run) {
   if (run.counterexample) {
     text += trace_text(*run.counterexample);
     text += trace_end_text(*run.counterexample) + "\n";
-  } else if (run.symmetry && run.termination != Termination::terminates && run.message.empty()) {
+  } else if (run.symmetry && says_no(run.termination)) {
     text += "no run that shows it was found; without --symmetry there is one\n";
   }
   return text;
@@ -252,10 +262,9 @@ int exit_status(std::span<const LivenessRun* const> runs, bool interrupted) {
   if (any(Termination::error)) return 2;
   const bool unsafe =
       std::any_of(runs.begin(), runs.end(), [](const LivenessRun* run) { return !run->unsafe.empty(); });
-  if (unsafe || any(Termination::unsafe, Termination::deadlock, Termination::trap, Termination::livelock,
-                    Termination::starvation)) {
-    return 1;
-  }
+  const bool no =
+      std::any_of(runs.begin(), runs.end(), [](const LivenessRun* run) { return says_no(run->termination); });
+  if (unsafe || no) return 1;
   return any(Termination::inconclusive) ? 3 : 0;
 }
 

@@ -196,6 +196,8 @@ class Search {
   // ---- candidates ----
 
   // What each member of a type looks like to those who forget the names of all others: a renaming keeps that.
+  // In which order statements come may then depend on names that are forgotten, so of each text its
+  // characters are compared, in whatever order.
   [[nodiscard]] std::vector<std::string> looks_of(const std::string& type) const {
     const auto extent = static_cast<std::size_t>(whole_.extents.at(type));
     Renaming alike;
@@ -208,8 +210,10 @@ class Search {
       std::multiset<std::string> texts;
       for (const auto* namings : {&rule_namings_, &claim_namings_, &end_namings_}) {
         for (const Naming& naming : *namings) {
-          if (naming.members.contains({type, static_cast<int>(member)}))
-            texts.insert(naming.text(alike, not_meant_));
+          if (!naming.members.contains({type, static_cast<int>(member)})) continue;
+          std::string text = naming.text(alike, not_meant_);
+          std::sort(text.begin(), text.end());
+          texts.insert(std::move(text));
         }
       }
       std::string& look = looks.emplace_back();
