@@ -29,8 +29,8 @@ struct FairRun {
   Trace trace;
   std::size_t loop_start = 0;  // index of the step whose state the loop comes back to
 };
-// Through states that those of the component stand for. Nothing where none is found within the limits, or in ten
-// seconds and twice the time that the graph took.
+// Through states that those of the component stand for. Nothing where none is found within the limits, or in
+// ten seconds and twice the time that the graph took.
 std::optional<FairRun> fair_run(const Model& model, const StateGraph& graph,
                                 const symmetry::SymmetricModel& symmetric,
                                 const std::vector<StateNumber>& component, const ExploreOptions& limits);
