@@ -195,6 +195,12 @@ TEST_CASE("AWG's own prediction is one of those that it may make, and loses who 
   CHECK(verdict("monnr-all", barrier, {"timeouts=none"}) == "terminates");
 }
 
+TEST_CASE("AWG's own prediction lets a barrier of four go on, since it times out", "[.][nightly]") {
+  const Program barrier =
+      sync_program("tree-barrier").build({"", "", {{"cus", 1}, {"work-groups-per-cu", 4}, {"waiting", 1}}});
+  CHECK(verdict("awg", barrier, {"reading=predictor"}) == "terminates");
+}
+
 TEST_CASE("a full SyncMon and a full Monitor Log lose nobody", "[waiting]") {
   for (const Settings& room : {Settings{"conditions=1", "waiters=1", "log=1"}, Settings{"waiters=1", "log=1"},
                                Settings{"conditions=1", "log=1"}, Settings{"waiters=1", "log=0"}}) {
@@ -211,8 +217,7 @@ TEST_CASE("a full SyncMon and a full Monitor Log lose nobody", "[waiting]") {
 TEST_CASE("an oracle loses nobody", "[waiting]") {
   for (const Settings& settings : {Settings{}, Settings{"slots=1"}, Settings{"taken=1"}}) {
     CAPTURE(settings);
-    for (Program program : {one_waits(), two_wait(), two_values(), lock(), lock_of_three()}) {
-      if (settings == Settings{"taken=1"} && program.threads.size() < 2) continue;
+    for (const Program& program : {one_waits(), two_wait(), two_values(), lock(), lock_of_three()}) {
       CHECK(verdict("min-resume", program, settings) == "terminates");
     }
   }
@@ -278,13 +283,14 @@ TEST_CASE("each fault of a scheduler keeps somebody waiting, or lets in two", "[
                          const std::string& expected, const std::string& policy = "awg") {
     settings.emplace_back("reading=keeps-monitoring");
     settings.emplace_back("timeouts=none");
-    for (const char* system : {"sc", "write-through/atomics-hold"}) {
-      CAPTURE(fault, system);
-      Settings broken = settings;
-      broken.push_back("fault=" + fault);
-      CHECK(verdict_on(system, policy, program, settings) == "terminates");
-      CHECK(verdict_on(system, policy, program, broken) == expected);
-    }
+    Settings broken = settings;
+    broken.push_back("fault=" + fault);
+    CAPTURE(fault);
+    CHECK(verdict(policy, program, settings) == "terminates");
+    CHECK(verdict(policy, program, broken) == expected);
+    const char* const caches = "write-through/atomics-hold";
+    CHECK(verdict_on(caches, policy, program, settings) == "terminates");
+    CHECK(verdict_on(caches, policy, program, broken) == expected);
   };
   const Settings tight{"slots=2"};
   const Settings spilling{"waiters=1", "log=1"};

@@ -9,7 +9,6 @@
 #include "checker/liveness/quotient.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/symmetry/symmetric_model.hpp"
-#include "checker/systems/scheduled_registry.hpp"
 
 namespace lockstep {
 
@@ -233,10 +232,7 @@ LivenessRun judge_termination(const Subject& subject, const LivenessOptions& opt
     run.rules = model->rules();
     std::optional<symmetry::SymmetricModel> symmetric;
     if (options.symmetry) {
-      Subject described = run.subject;
-      if (goes_unscheduled(*described.system, *described.options.scheduler))
-        described.options.scheduler.reset();
-      symmetric.emplace(*model, described.describe(), *options.symmetry);
+      symmetric.emplace(*model, run.subject.describe(), *options.symmetry);
       run.symmetry = symmetry::figures_of(symmetric->automorphisms(), *options.symmetry);
     }
     const Model& visited = symmetric ? static_cast<const Model&>(*symmetric) : *model;

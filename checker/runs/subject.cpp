@@ -68,8 +68,10 @@ std::unique_ptr<LaunchesModel> Subject::build_with_launches() const {
 
 recorded::WholeDescription Subject::describe() const {
   if (launches != nullptr) refuse_launches_on(*system);
-  recorded::WholeDescription whole = launches == nullptr ? system->describe_whole(program, options)
-                                                         : system->describe_launched(launches, options);
+  SystemOptions built = options;
+  if (built.scheduler && goes_unscheduled(*system, *built.scheduler)) built.scheduler.reset();
+  recorded::WholeDescription whole = launches == nullptr ? system->describe_whole(program, built)
+                                                         : system->describe_launched(launches, built);
   refuse_unlawful(system->name, whole);
   return whole;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,12 +27,13 @@ const std::map<std::string_view, ScheduledEntry>& entries() {
   return all;
 }
 
-// With a monitor, in the order in which people read of systems.
-std::vector<std::string_view> watched_systems() {
-  std::vector<std::string_view> names;
+// With a monitor, and where it stands, in the order in which people read of systems.
+std::vector<std::string> watched_systems() {
+  std::vector<std::string> names;
   for (const SystemEntry& system : systems()) {
     const auto found = entries().find(system.name);
-    if (found != entries().end() && !found->second.monitor.empty()) names.push_back(system.name);
+    if (found != entries().end() && !found->second.monitor.empty())
+      names.push_back(fmt::format("{} ({})", system.name, found->second.monitor));
   }
   return names;
 }

@@ -26,8 +26,8 @@ const ScheduledEntry& scheduled_entry(const SystemEntry& system);
 // is without; but for one that performs at once.
 bool goes_unscheduled(const SystemEntry& system, const SchedulerSetup& setup);
 
-// Builds a program on a memory system under options.scheduler, which must be given. Throws
-// BadInput where the system cannot have that scheduler, naming those that can.
+// Builds a program on a memory system under options.scheduler, which must be given. Throws BadInput where the
+// system cannot have that scheduler, naming those that can.
 std::unique_ptr<ProgramModel> build_scheduled(const SystemEntry& system,
                                               std::shared_ptr<const Program> program, SystemOptions options);
 

@@ -22,7 +22,7 @@ Subject without_reductions(Subject subject) {
   return subject;
 }
 
-// Schedulers have no trees; those of the program on its memory tell units and channels all the same.
+// Not every scheduler has trees; those of the program on its memory tell units and channels all the same.
 recorded::WholeDescription described(Subject subject) {
   subject.options.scheduler.reset();
   return subject.describe();
