@@ -168,17 +168,12 @@ SuiteFiles shard_of(SuiteFiles files, const LitmusOptions& options) {
     std::erase_if(*tests, [&](const auto&) { return next++ % shard.of != shard.number; });
   return files;
 }
-SuiteFiles tests_of(const LitmusOptions& options) {
-  if (!options.journal.empty() || !options.merged.empty())
-    throw BadInput("journals are kept of tests on systems alone", "leave out --resume and --merge");
-  return shard_of(all_tests_of(options), options);
-}
-
 // Tests that have been judged before, by their place among all, and a journal of those to come.
 class Kept {
  public:
-  // All tests, whichever shard runs.
-  Kept(const SuiteFiles& files, const LitmusOptions& options) {
+  // All tests, whichever shard runs; under models, if there are any.
+  Kept(const SuiteFiles& files, const LitmusOptions& options, const std::vector<Subject>& on,
+       const AxiomaticModels& models = {}) {
     if (options.journal.empty() && options.merged.empty()) return;
     std::string texts;
     for (const LitmusTests* tests : {&files.tests, &files.launches}) {
@@ -193,15 +188,20 @@ class Kept {
       records_[line.at("place").get<std::size_t>()] = record_from(line.at("test"));
     };
     nlohmann::json systems = nlohmann::json::array();
-    for (const Subject& subject : subjects(options.systems, options))
-      systems.push_back(subject.description());
-    const nlohmann::json header{{"tests", digest(texts)},
-                                {"systems", std::move(systems)},
-                                {"against", options.against},
-                                {"no_reduce", options.unreduced},
-                                {"check_footprints", options.check_footprints},
-                                {"timeout_ms", options.limits.limits().time.count()},
-                                {"build", build_identity()}};
+    for (const Subject& subject : on) systems.push_back(subject.description());
+    nlohmann::json header{{"tests", digest(texts)},
+                          {"systems", std::move(systems)},
+                          {"no_reduce", options.unreduced},
+                          {"check_footprints", options.check_footprints},
+                          {"timeout_ms", options.limits.limits().time.count()},
+                          {"build", build_identity()}};
+    if (models.empty()) {
+      header["against"] = options.against;
+    } else {
+      header["unroll"] = options.iterations;
+      for (const auto& model : models)
+        header["models"].push_back({model->name(), digest(cat::whole_text(model->source()))});
+    }
     Journal::read_all(options.merged, "litmus", header, take);
     if (!options.journal.empty()) journal_.emplace(options.journal, "litmus", header, take);
   }
@@ -220,10 +220,6 @@ class Kept {
   std::map<std::size_t, LitmusRecord> records_;
   std::optional<Journal> journal_;
 };
-
-std::string suite_progress(const SuiteProgress& progress) {
-  return fmt::format("{} of {} runs, {:.0f} s", progress.done, progress.all, progress.seconds);
-}
 
 // Where a counterexample goes with --trace: FOLDER/TEST.SYSTEM.trace.json, and -2, -3, ... for further ones.
 template <class Report>
@@ -257,13 +253,126 @@ void prepare_for_ci(const LitmusOptions& options) {
   }
 }
 
+// What a run has told of its tests, in their order: those that were judged before among the others.
+class Told {
+ public:
+  Told(const LitmusOptions& options, Kept& kept, std::vector<std::string> unread)
+      : options_(options), kept_(kept), errors_(std::move(unread)) {
+    for (const std::string& error : errors_) print_error(error);
+    unread_ = errors_.size();
+  }
+
+  // Of tests that are told next, those that are to be run; of what is merged, none.
+  LitmusTests begin(const LitmusTests& tests, SummaryTable table) {
+    tables_.push_back(std::move(table));
+    end_ = tests.end();
+    next_ = tests.begin();
+    LitmusTests due = tests;
+    std::erase_if(due, [&](const auto& test) { return kept_.find(*test) != nullptr; });
+    if (options_.merged.empty()) return due;
+    for (const auto& test : due) missing_.push_back(test->name);
+    return {};
+  }
+  void end(const SuiteTotals& totals) {
+    totals_.add(totals);
+    tell_kept(nullptr);
+  }
+  // One that has been judged now. What else is written of it is called for first.
+  template <class Report, class Write>
+  void judged(const Report& report, Write&& write) {
+    tell_kept(report.test.get());
+    if (next_ != end_) ++next_;
+    LitmusRecord record = record_of(report);
+    const std::string written = write();
+    if (options_.json || kept_.keeps()) record.report = report_json(report);
+    if ((!options_.json && !options_.summary_only) || kept_.keeps())
+      record.text = report_text(report) + written;
+    // One that was stopped short is run again.
+    if (kept_.keeps() && !interrupted()) kept_.keep(*report.test, record);
+    tell(record);
+  }
+  void show(const SuiteProgress& now) {
+    progress_.show(fmt::format("{} of {} runs, {:.0f} s", now.done, now.all, now.seconds));
+  }
+
+  // At the end: files for CI, and the report, of which `as_json` and `last` make what differs from run to
+  // run.
+  int finish(const std::function<nlohmann::json(Told&)>& as_json,
+             const std::function<std::string(Told&)>& last) {
+    totals_.errors += unread_;
+    progress_.erase();
+    write_for_ci(options_, judged_,
+                 std::vector(errors_.begin(), errors_.begin() + static_cast<std::ptrdiff_t>(unread_)));
+    if (options_.json) {
+      print_now(json_text(as_json(*this), 1) + "\n");
+    } else {
+      std::erase_if(tables_, [](const SummaryTable& table) { return table.empty(); });
+      for (const SummaryTable& table : tables_) print_now(table.text() + "\n");
+      if (!findings_.empty()) print_now(findings_ + "\n");
+      print_now(last(*this));
+    }
+    if (!missing_.empty()) {
+      print_error(fmt::format("{} tests are in none of the journals, {} the first", missing_.size(),
+                              missing_.front()));
+      return exit_status(totals_) == 0 ? 3 : exit_status(totals_);
+    }
+    return exit_status(totals_);
+  }
+
+  std::vector<nlohmann::json> reports;
+  RuleCoverage coverage;
+  [[nodiscard]] const SuiteTotals& totals() const { return totals_; }
+  [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
+  [[nodiscard]] bool any_tests() const { return !tables_.empty(); }
+
+ private:
+  void tell(const LitmusRecord& record) {
+    progress_.erase();
+    for (const std::string& error : record.judged.errors) {
+      print_error(error);
+      errors_.push_back(error);
+    }
+    tables_.back().add(record.judged.name, record.cells);
+    record.add_to(coverage);
+    for (const std::string& line : record.findings) findings_ += line + "\n";
+    judged_.push_back(record.judged);
+    if (options_.json) {
+      reports.push_back(record.report);
+    } else if (!options_.summary_only) {
+      print_now(record.text + "\n");
+    }
+  }
+  void tell_kept(const LitmusTest* up_to) {
+    for (; next_ != end_ && next_->get() != up_to; ++next_) {
+      const LitmusRecord* const record = kept_.find(**next_);
+      if (record == nullptr) continue;
+      tell(*record);
+      totals_.count(record->judged.verdict);
+      totals_.seconds += record->judged.seconds;
+    }
+  }
+
+  const LitmusOptions& options_;
+  Kept& kept_;
+  ProgressLine progress_;
+  std::vector<SummaryTable> tables_;
+  std::vector<JudgedTest> judged_;
+  std::string findings_;
+  std::vector<std::string> errors_;  // first of files that could not be read
+  std::size_t unread_ = 0;
+  SuiteTotals totals_;
+  LitmusTests::const_iterator next_;
+  LitmusTests::const_iterator end_;
+  std::vector<std::string> missing_;  // of what is merged
+};
+
 int run_tests(LitmusOptions options) {
   SuiteFiles files = all_tests_of(options);
   if (!options.systems_asked && !options.paths.empty()) {
     add_expected_systems(files.tests, options);
     add_expected_systems(files.launches, options);
   }
-  Kept kept(files, options);
+  Kept kept(files, options, subjects(options.systems, options));
   files = shard_of(std::move(files), options);
   SuiteOptions suite;
   suite.judged.clear();
@@ -271,95 +380,28 @@ int run_tests(LitmusOptions options) {
   suite.limits = options.limits.limits();
   if (!options.trace_folder.empty()) std::filesystem::create_directories(options.trace_folder);
 
-  for (const std::string& error : files.errors) print_error(error);
-  std::vector<std::string> errors = files.errors;
-
+  Told told(options, kept, files.errors);
   const std::vector<Part> parts = parts_of(files, options);
-  ProgressLine progress;
-  std::vector<SummaryTable> tables;
-  RuleCoverage coverage;
-  std::vector<nlohmann::json> reports;
-  std::vector<JudgedTest> judged;
-  std::string findings;
-  suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
-  const auto take = [&](const LitmusRecord& record) {
-    progress.erase();
-    for (const std::string& error : record.judged.errors) {
-      print_error(error);
-      errors.push_back(error);
-    }
-    tables.back().add(record.judged.name, record.cells);
-    record.add_to(coverage);
-    for (const std::string& line : record.findings) findings += line + "\n";
-    judged.push_back(record.judged);
-    if (options.json) {
-      reports.push_back(record.report);
-    } else if (!options.summary_only) {
-      print_now(record.text + "\n");
-    }
-  };
-  // Tests are told in their order, those that were judged before among the others.
-  LitmusTests::const_iterator next;
-  SuiteTotals totals;
-  const auto tell_kept = [&](const LitmusTests& tests, const LitmusTest* up_to) {
-    for (; next != tests.end() && next->get() != up_to; ++next) {
-      const LitmusRecord* const record = kept.find(**next);
-      if (record == nullptr) continue;
-      take(*record);
-      totals.count(record->judged.verdict);
-      totals.seconds += record->judged.seconds;
-    }
-  };
-  const LitmusTests* told = nullptr;
+  suite.on_progress = [&](const SuiteProgress& now) { told.show(now); };
   suite.on_report = [&](const TestReport& report) {
-    tell_kept(*told, report.test.get());
-    if (next != told->end()) ++next;
-    std::string traces;
-    if (!options.trace_folder.empty()) traces = write_traces(report, options.trace_folder);
-    LitmusRecord record = record_of(report);
-    if (options.json || kept.keeps()) record.report = report_json(report);
-    if ((!options.json && !options.summary_only) || kept.keeps()) record.text = report_text(report) + traces;
-    // One that was stopped short is run again.
-    if (kept.keeps() && !interrupted()) kept.keep(*report.test, record);
-    take(record);
+    told.judged(report, [&] {
+      return options.trace_folder.empty() ? std::string() : write_traces(report, options.trace_folder);
+    });
   };
   suite.check_reductions = options.check_reductions;
   std::vector<Subject> systems;
-  std::vector<std::string> missing;  // of what is merged
   for (const Part& part : parts) {
     suite.systems = part.systems;
     systems.insert(systems.end(), part.systems.begin(), part.systems.end());
-    tables.emplace_back(suite.systems);
-    LitmusTests due = part.tests;
-    std::erase_if(due, [&](const auto& test) { return kept.find(*test) != nullptr; });
-    told = &part.tests;
-    next = part.tests.begin();
-    if (options.merged.empty()) {
-      totals.add(run_suite(due, suite));
-    } else {
-      for (const auto& test : due) missing.push_back(test->name);
-    }
-    tell_kept(part.tests, nullptr);
+    const LitmusTests due = told.begin(part.tests, SummaryTable(suite.systems));
+    told.end(run_suite(due, suite));
   }
-  totals.errors += files.errors.size();
-  progress.erase();
-  write_for_ci(options, judged, files.errors);
-
-  if (options.json) {
-    print_now(json_text(suite_json(std::move(reports), errors, coverage, totals), 1) + "\n");
-  } else {
-    std::erase_if(tables, [](const SummaryTable& table) { return table.empty(); });
-    for (const SummaryTable& table : tables) print_now(table.text() + "\n");
-    if (!findings.empty()) print_now(findings + "\n");
-    if (!tables.empty()) print_now(coverage_text(coverage, options.coverage) + "\n");
-    print_now(totals_text(totals, systems.size()) + rests_on_text(systems));
-  }
-  if (!missing.empty()) {
-    print_error(
-        fmt::format("{} tests are in none of the journals, {} the first", missing.size(), missing.front()));
-    return exit_status(totals) == 0 ? 3 : exit_status(totals);
-  }
-  return exit_status(totals);
+  return told.finish(
+      [](Told& t) { return suite_json(std::move(t.reports), t.errors(), t.coverage, t.totals()); },
+      [&](Told& t) {
+        return (t.any_tests() ? coverage_text(t.coverage, options.coverage) + "\n" : "") +
+               totals_text(t.totals(), systems.size()) + rests_on_text(systems);
+      });
 }
 
 // ---- under models ----
@@ -420,64 +462,43 @@ int run_under_models(const LitmusOptions& options) {
   }
   const JudgeOptions judging{suite.unroll, suite.limits.time, suite.limits.interrupted, false};
 
-  const SuiteFiles files = tests_of(options);
-  if (!options.paths.empty()) refuse_launches(files, "models judge programs");
-  for (const std::string& error : files.errors) print_error(error);
-  std::vector<std::string> errors = files.errors;
+  const SuiteFiles all = all_tests_of(options);
+  if (!options.paths.empty()) refuse_launches(all, "models judge programs");
+  Kept kept(all, options, suite.systems, suite.models);
+  const SuiteFiles files = shard_of(all, options);
 
-  ProgressLine progress;
+  Told told(options, kept, files.errors);
   std::vector<std::string> columns;
   for (const auto& model : suite.models) columns.push_back(model->name());
   for (const Subject& subject : suite.systems) columns.push_back(subject.name());
-  SummaryTable table(columns);
-  std::vector<nlohmann::json> reports;
-  std::vector<JudgedTest> judged;
-  std::string findings;
-  suite.on_progress = [&](const SuiteProgress& now) { progress.show(suite_progress(now)); };
+  suite.on_progress = [&](const SuiteProgress& now) { told.show(now); };
   suite.on_report = [&](const ModelReport& report) {
-    progress.erase();
-    for (const std::string& error : report.errors()) {
-      print_error(error);
-      errors.push_back(error);
-    }
-    table.add(report.test->name, summary_cells(report));
-    const std::vector<std::string> lines = finding_lines(report);
-    for (const std::string& line : lines) findings += line + "\n";
-    judged.push_back(judged_test(report, lines));
-    std::string written;
-    if (!options.trace_folder.empty()) written += write_traces(report, options.trace_folder);
-    if (!options.graph_folder.empty()) {
+    told.judged(report, [&] {
+      std::string written;
+      if (!options.trace_folder.empty()) written += write_traces(report, options.trace_folder);
+      if (options.graph_folder.empty()) return written;
       for (std::size_t m = 0; m < suite.models.size(); ++m) {
         if (report.models[m].status != RunStatus::complete) continue;
         written +=
             write_graphs(*report.test, *suite.models[m], report.models[m], judging, options.graph_folder);
       }
-    }
-    if (options.json) {
-      reports.push_back(report_json(report));
-    } else if (!options.summary_only) {
-      print_now(report_text(report) + written + "\n");
-    }
+      return written;
+    });
   };
-  SuiteTotals totals = run_model_suite(files.tests, suite);
-  totals.errors += files.errors.size();
-  progress.erase();
-  write_for_ci(options, judged, files.errors);
-  if (options.json) {
-    print_now(json_text(model_suite_json(std::move(reports), errors, totals), 1) + "\n");
-  } else {
-    if (!table.empty()) print_now(table.text() + "\n");
-    if (!findings.empty()) print_now(findings + "\n");
-    print_now(totals_text(totals, suite.systems.size(), suite.models.size()) + rests_on_text(suite.systems));
-  }
-  return exit_status(totals);
+  const LitmusTests due = told.begin(files.tests, SummaryTable(columns));
+  told.end(run_model_suite(due, suite));
+  return told.finish([](Told& t) { return model_suite_json(std::move(t.reports), t.errors(), t.totals()); },
+                     [&](Told& t) {
+                       return totals_text(t.totals(), suite.systems.size(), suite.models.size()) +
+                              rests_on_text(suite.systems);
+                     });
 }
 
 int run_faults_of(const LitmusOptions& options) {
   FaultOptions suite;
   suite.system = subjects({options.faults_of}, options).front();
   suite.limits = options.limits.limits();
-  const SuiteFiles files = tests_of(options);
+  const SuiteFiles files = shard_of(all_tests_of(options), options);
   for (const std::string& error : files.errors) print_error(error);
 
   ProgressLine progress;

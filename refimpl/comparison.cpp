@@ -88,6 +88,7 @@ std::vector<Figure> figures(const ComparedRun& run) {
       {"cycles, read by host",
        [lazily = drains_lazily(run)](const Statistics& s) { return lazily ? s.drained : 0; }},
       {"rule firings", [](const Statistics& s) { return static_cast<double>(s.firings); }},
+      {"atomics", [](const Statistics& s) { return static_cast<double>(s.atomics); }},
   };
   // What a sequence of launches is about.
   for (const std::string operation : {"acquire", "release"}) {

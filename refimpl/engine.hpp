@@ -225,7 +225,9 @@ class Engine final : public EventEngine {
   }
   [[nodiscard]] ThreadStatus status_of(std::uint32_t thread) const override {
     const auto& port = state_.memory.port.row(thread);
-    return {port.ended.v, state_.context.row(thread).failed.v, port.pending.v, port.request.operation.v};
+    const Operation operation = port.request.operation.v;
+    return {port.ended.v, state_.context.row(thread).failed.v, port.pending.v, operation,
+            operation != Operation::fence && port.request.order.v != Order::plain};
   }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t thread) const override {
     return state_.memory.port.row(thread).request.block.v;

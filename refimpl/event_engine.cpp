@@ -784,6 +784,7 @@ void EventEngine::note_operation(std::uint32_t t) {
   if (issued_[t] == 0) return;
   auto& operation = operations_[static_cast<std::size_t>(status.operation)];
   ++operation.first;
+  if (status.is_atomic) ++atomics_;
   operation.second += journal_.now + 1 - issued_[t];
   if (options_.observer != nullptr) {
     options_.observer->completed({t, program().threads[t].name, seats_.cu_of[t],
@@ -914,6 +915,7 @@ Statistics EventEngine::statistics() const {
   s.drained = cycles(drained_);
   s.firings = firings_;
   s.lines_invalidated = lines_invalidated_;
+  s.atomics = atomics_;
   for (std::size_t i = 0; i < level_names_.size(); ++i) s.levels[level_names_[i]] = levels_[i];
   for (const Cache& c : caches_) {
     Statistics::Cache one{c.table_name, c.installed, c.replaced, c.dropped, cycles(c.stalled)};

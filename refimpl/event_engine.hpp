@@ -76,6 +76,7 @@ class EventEngine : public Simulator, private timed::Weigher {
     bool failed = false;  // an assertion
     bool pending = false;
     Operation operation = Operation::load;
+    bool is_atomic = false;
   };
   // What came of firing a rule of a thread's instruction.
   struct CaseFired {
@@ -682,6 +683,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   bool replacing_ = false;
   std::uint64_t firings_ = 0;
   std::uint64_t lines_invalidated_ = 0;
+  std::uint64_t atomics_ = 0;
   Tick last_end_ = 0;
   Tick drained_ = 0;  // when anything happened last
   Tick memory_stalled_ = 0;

@@ -87,6 +87,7 @@ std::string statistics_text(const Statistics& s, bool rules) {
                            c.mshr_stalls, c.mshrs, c.mshr_waits));
     }
   }
+  if (s.atomics > 0) line("Atomics", fmt::format("{}", s.atomics));
   line("Invalidated", fmt::format("{} lines, by acquires and invalidations", s.lines_invalidated));
   line("L3", fmt::format("{} hits, {} misses", s.memory.l3_hits, s.memory.l3_misses));
   line("DRAM reads", fmt::format("{}, {} bytes", s.memory.reads, s.memory.read_bytes));
@@ -126,6 +127,7 @@ nlohmann::ordered_json statistics_json(const Statistics& s) {
   json["cycles"] = s.cycles;
   json["drained"] = s.drained;
   json["firings"] = s.firings;
+  json["atomics"] = s.atomics;
   json["lines_invalidated"] = s.lines_invalidated;
   for (const auto& [name, level] : s.levels) {
     json["levels"][name] = {{"hits", level.hits}, {"misses", level.misses}};

@@ -79,6 +79,7 @@ struct Statistics {
   double cycles = 0;   // until the last thread ended
   double drained = 0;  // until nothing was under way any more
   std::uint64_t firings = 0;
+  std::uint64_t atomics = 0;            // loads, stores and RMWs that are not plain, ended
   std::uint64_t lines_invalidated = 0;  // by acquires and by invalidations that arrived
   std::map<std::string, Level> levels;
   std::vector<Cache> caches;

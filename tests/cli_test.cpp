@@ -534,7 +534,36 @@ TEST_CASE("litmus: journals of shards give together what one run gives, and a jo
   CHECK_THAT(run({"--resume", "all.journal", "--against", "drf"}, 2).error,
              Catch::Contains("about another run: against"));
   CHECK_THAT(run({"--merge", "3.journal"}, 2).error, Catch::Contains("there is no journal '3.journal'"));
-  CHECK_THAT(run({"--model", "sc", "--resume", "m.journal"}, 2).error, Catch::Contains("on systems alone"));
+}
+
+TEST_CASE("litmus: a journal of a run under models is gone on with while the models say what they said") {
+  const Command lockstep;
+  lockstep.add("mine.cat", "\"mine\"\ninclude \"part.cat\"\nacyclic po | part as order\n");
+  lockstep.add("part.cat", "let part = rf | co | fr\n");
+  const auto run = [&](std::vector<std::string> more, int status) {
+    std::vector<std::string> words{"litmus",      "mp-agent", "sb-agent", "lb-agent",      "--model",
+                                   "mine.cat,sc", "--on",     "sc",       "--summary-only"};
+    words.insert(words.end(), more.begin(), more.end());
+    Result result = lockstep.run(words);
+    INFO(result.error);
+    CHECK(result.status == status);
+    return result;
+  };
+  const std::string whole = run({"--resume", "all.journal"}, 0).out;
+  CHECK_THAT(whole, Catch::Contains("3 tests on 1 system under 2 models: 3 as expected"));
+  run({"--shard", "1/2", "--resume", "1.journal"}, 0);
+  run({"--shard", "2/2", "--resume", "2.journal"}, 0);
+  const auto table = [](const std::string& text) { return text.substr(0, text.find(" tests on ")); };
+  CHECK(table(run({"--merge", "1.journal,2.journal"}, 0).out) == table(whole));
+  std::string text = read(lockstep.folder() / "all.journal");
+  text.replace(text.rfind("\"verdict\":0"), 11, "\"verdict\":2");
+  lockstep.add("changed.journal", text);
+  CHECK_THAT(run({"--resume", "changed.journal"}, 1).out, Catch::Contains("2 as expected, 1 differing"));
+  CHECK_THAT(run({"--resume", "all.journal", "--unroll", "2"}, 2).error,
+             Catch::Contains("about another run: unroll"));
+  // A file that the model includes counts as the model does.
+  lockstep.add("part.cat", "let part = rf | co\n");
+  CHECK_THAT(run({"--resume", "all.journal"}, 2).error, Catch::Contains("about another run: models"));
 }
 
 TEST_CASE("study lists what there is, and runs a paper's bars or a file's, with their ranges or without") {

@@ -237,6 +237,44 @@ Source read_model(const std::string& name_or_path, const std::vector<std::string
   return source;
 }
 
+namespace {
+
+std::optional<fs::path> find_included(const Source& source, const std::string& name) {
+  std::error_code error;
+  for (const std::string& folder : source.path) {
+    const fs::path path = (folder.empty() ? fs::path(".") : fs::path(folder)) / name;
+    if (fs::exists(path, error)) return path;
+  }
+  return {};
+}
+
+std::string library_path() {
+  return models_folder() + "/lib/stdlib.cat";
+}
+
+void add_included(const std::vector<Statement>& statements, const Source& source, std::set<std::string>& seen,
+                  std::string& text) {
+  for (const Statement& statement : statements) {
+    add_included(statement.body, source, seen, text);
+    add_included(statement.otherwise, source, seen, text);
+    if (statement.kind != StatementKind::include) continue;
+    const auto path = find_included(source, statement.names[0]);
+    if (!path || !seen.insert(path->string()).second) continue;
+    const File file = parse(read_text(path->string()), path->string());
+    text += file.text;
+    add_included(file.statements, source, seen, text);
+  }
+}
+
+}  // namespace
+
+std::string whole_text(const Source& source) {
+  std::string text = source.file->text + read_text(library_path());
+  std::set<std::string> seen;
+  add_included(source.file->statements, source, seen, text);
+  return text;
+}
+
 // ---- values ----
 
 namespace {
@@ -1318,7 +1356,7 @@ class Compiler {
 
   // Ours, also for a model that lies beside another one's.
   void include_library() {
-    const std::string path = models_folder() + "/lib/stdlib.cat";
+    const std::string path = library_path();
     std::error_code error;
     if (!fs::exists(path, error)) {
       throw BadInput("the model library 'stdlib.cat' is missing", "it belongs in spec/models/lib");
@@ -1330,11 +1368,9 @@ class Compiler {
 
   void include(const std::string& name, SourcePlace place) {
     if (name == "stdlib.cat") return;  // every model has it already
-    std::error_code error;
-    for (const std::string& folder : source_.path) {
-      const fs::path path = (folder.empty() ? fs::path(".") : fs::path(folder)) / name;
-      if (!fs::exists(path, error)) continue;
-      const std::string canonical = fs::weakly_canonical(path, error).string();
+    if (const auto path = find_included(source_, name)) {
+      std::error_code error;
+      const std::string canonical = fs::weakly_canonical(*path, error).string();
       if (std::find(including_.begin(), including_.end(), canonical) != including_.end()) {
         fail(place, "'" + name + "' includes itself");
       }
@@ -1342,8 +1378,7 @@ class Compiler {
         fail(place, "'" + name + "' includes itself");
       }
       including_.push_back(canonical);
-      auto file = std::make_shared<const File>(parse(read_text(path.string()), path.string()));
-      run_file(file);
+      run_file(std::make_shared<const File>(parse(read_text(path->string()), path->string())));
       including_.pop_back();
       return;
     }

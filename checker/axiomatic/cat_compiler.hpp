@@ -20,6 +20,9 @@ struct Source {
 // Reads a model by name (a file of spec/models without its suffix) or by path. Throws BadInput.
 Source read_model(const std::string& name_or_path, const std::vector<std::string>& include_path = {});
 
+// The text of all that a model is read from, one file after the other. Throws as read_model does.
+std::string whole_text(const Source& source);
+
 // The folders of what comes with Lockstep, last on every path.
 void add_library_path(Source& source);
 

@@ -285,6 +285,14 @@ SuiteTotals run_model_suite(const LitmusTests& tests, const ModelSuiteOptions& o
   return ModelSuite(tests, options).run();
 }
 
+LitmusRecord record_of(const ModelReport& report) {
+  LitmusRecord record;
+  record.findings = finding_lines(report);
+  record.judged = judged_test(report, record.findings);
+  record.cells = summary_cells(report);
+  return record;
+}
+
 std::string report_text(const ModelReport& report) {
   const LitmusTest& test = *report.test;
   std::string text;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checker/axiomatic/model.hpp"
+#include "checker/litmus/record.hpp"
 #include "checker/litmus/suite.hpp"
 
 namespace lockstep {
@@ -47,6 +48,9 @@ struct ModelSuiteOptions {
 };
 
 SuiteTotals run_model_suite(const LitmusTests& tests, const ModelSuiteOptions& options);
+
+// All but what the report says whole.
+LitmusRecord record_of(const ModelReport& report);
 
 // A test's blocks in herd's format, with flags, comparisons and findings.
 std::string report_text(const ModelReport& report);

@@ -1,11 +1,11 @@
 // Breadth-first search in rounds.
 //
 // A round takes the next states of a depth, in the order in which they were found, a chunk at a time: whoever
-// is free expands the next chunk and makes keys of the successors. Then whoever is free takes a shard of the
-// visited set and puts into it, chunk after chunk, the keys that belong there. What was new is then numbered,
-// chunk after chunk. So states are found in the order in which one thread finds them, whatever the number of
-// threads; so are counterexamples. Rounds never straddle two depths: the first bad state found is at the
-// least depth.
+// is free expands the next chunks, makes keys of the successors and sorts them by the part of the visited set
+// that they belong to. Then whoever is free takes a part and puts into it, chunk after chunk, the keys that
+// belong there. What was new is then numbered, chunk after chunk. So states are found in the order in which
+// one thread finds them, whatever the number of threads; so are counterexamples. Rounds never straddle two
+// depths: the first bad state found is at the least depth.
 #include "checker/explore/explorer.hpp"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <barrier>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -35,11 +36,34 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t chunk_states = 64;
-// Chunks of a round that several threads share: as many as take about this long.
-constexpr std::size_t most_chunks = 512;
+// Chunks of a round that several threads share: as many as take about this long, and no more than so many a
+// thread, so that what is made of them stays in its cache.
+constexpr std::size_t most_chunks_a_thread = 128;
 constexpr double round_seconds = 0.02;
+// Parts of the visited set that threads take at a time: so many a thread.
+constexpr std::size_t parts_a_thread = 2;
 // Lines of the visited set are asked for so many keys ahead.
 constexpr std::size_t prefetch_distance = 32;
+
+// How a successor was found within a chunk: numbers grow in the order in which one thread finds them.
+class FoundInChunk {
+ public:
+  FoundInChunk() = default;
+  FoundInChunk(std::uint64_t state, std::uint64_t successor)
+      : number_(static_cast<std::uint32_t>(state << successor_bits | successor)) {
+    if (successor >> successor_bits != 0)
+      throw std::length_error("more successors of a state than are numbered");
+  }
+  [[nodiscard]] Discovery in(std::uint64_t first) const {
+    return {first + (number_ >> successor_bits), number_ & ((1U << successor_bits) - 1)};
+  }
+  friend auto operator<=>(const FoundInChunk&, const FoundInChunk&) = default;
+
+ private:
+  static constexpr unsigned successor_bits = 26;
+  static_assert(chunk_states <= std::size_t{1} << (32 - successor_bits));
+  std::uint32_t number_ = 0;
+};
 
 // Consecutive states, and what one thread made of them.
 struct Chunk {
@@ -49,17 +73,27 @@ struct Chunk {
   std::uint64_t count = 0;
   Discoveries::Cursor cursor;  // at the first
   std::uint64_t transitions = 0;
-  // Of successors, but those that were found a moment ago:
-  std::vector<StateKey> keys;
-  std::vector<Discovery> discoveries;
+  // Of successors, but those that were found a moment ago, where they belong and how they were found: sorted
+  // by the part of the visited set, and within one as they were found. Of each part there remain, at its
+  // front, those that are new.
   std::vector<KeySet::Spot> spots;
-  std::vector<std::uint8_t> is_new;
-  std::vector<std::uint32_t> by_shard;    // their numbers
-  std::vector<std::uint32_t> shard_ends;  // in by_shard
+  std::vector<FoundInChunk> found;
+  std::vector<std::uint32_t> part_begins;  // and the last one's end
+  // Keys, as they were found: of all that was, while these do not fit into the visited set; at last of what
+  // is new.
+  std::vector<StateKey> keys;
+  std::vector<FoundInChunk> how_found;
+  std::atomic<std::uint32_t> parts_left = 0;  // to be put into
   std::vector<std::vector<std::uint64_t>> proper_ends;
   std::vector<std::uint64_t> fired;  // by rule
   std::optional<BadState> bad;       // nothing behind it was expanded
   std::exception_ptr error;
+};
+
+// Where some of a chunk's keys lie.
+struct Stretch {
+  std::size_t begin;
+  std::size_t end;
 };
 
 // What a thread expands states with.
@@ -70,7 +104,13 @@ struct Worker {
   StateTree::Batch parent;
   std::uint64_t parent_number = ~std::uint64_t{0};
   RecentStates recent;
-  std::vector<StateTree::Near> found;  // successors, but those that were found a moment ago
+  // Of successors, but those that were found a moment ago:
+  std::vector<StateTree::Near> states_found;
+  std::vector<FoundInChunk> found;
+  std::vector<StateKey> keys;
+  std::vector<KeySet::Spot> spots;  // where keys belong
+  std::vector<std::uint32_t> part_ends;
+  std::vector<Stretch> to_merge;
 };
 
 class Search {
@@ -286,15 +326,16 @@ class Search {
 
   // ---- a chunk ----
 
+  // Leaves keys and how they were found with the worker.
   void expand(Chunk& chunk, Worker& worker) {
-    chunk.keys.clear();
-    chunk.discoveries.clear();
     chunk.transitions = 0;
     chunk.proper_ends.clear();
     chunk.bad.reset();
     chunk.error = nullptr;
     worker.states.clear();
+    worker.states_found.clear();
     worker.found.clear();
+    worker.keys.clear();
     Successors& successors = worker.successors;
     successors.clear(words_);
     std::fill(successors.fired.begin(), successors.fired.end(), 0);
@@ -304,9 +345,11 @@ class Search {
       Discoveries::Cursor cursor = chunk.cursor;
       for (std::uint64_t i = 0; i < chunk.count && !chunk.bad; ++i) expand(i, cursor.next(), chunk, worker);
       chunk.transitions = successors.size();
-      tree_.keys_of(successors.state(0), worker.found, worker.states, chunk.keys);
+      tree_.keys_of(successors.state(0), worker.states_found, worker.states, worker.keys);
     } catch (...) {
       chunk.error = std::current_exception();
+      worker.found.clear();
+      worker.keys.clear();
     }
     chunk.fired = successors.fired;
   }
@@ -327,8 +370,8 @@ class Search {
     }
     for (std::size_t at = before; at < successors.size(); ++at) {
       if (worker.recent.again(successors.state(at))) continue;
-      worker.found.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(i)});
-      chunk.discoveries.push_back({number, static_cast<std::uint32_t>(at - before)});
+      worker.states_found.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(i)});
+      worker.found.emplace_back(i, at - before);
     }
   }
 
@@ -360,22 +403,155 @@ class Search {
     }
   }
 
-  void find_spots(Chunk& chunk) const {
-    chunk.spots.resize(chunk.keys.size());
-    chunk.is_new.resize(chunk.keys.size());
-    for (std::size_t i = 0; i < chunk.keys.size(); ++i) chunk.spots[i] = keys_.spot_of(chunk.keys[i]);
+  // ---- keys, and where they belong ----
+
+  [[nodiscard]] std::size_t parts() const { return std::min(keys_.shards(), parts_a_thread * threads_); }
+  // Each part has shards that lie side by side.
+  [[nodiscard]] std::size_t part_of(KeySet::Spot spot, std::size_t parts) const {
+    return keys_.shard_of(spot) * parts / keys_.shards();
   }
 
-  // Numbers what was new.
-  void number(const Chunk& chunk) {
-    for (std::size_t i = 0; i < chunk.keys.size(); ++i) {
-      if (chunk.is_new[i] == 0) continue;
-      if (disk_) {
-        maybe_new_.push_back(chunk.keys[i]);
-        how_found_.push_back(chunk.discoveries[i]);
-      } else {
-        add_state(chunk.keys[i], chunk.discoveries[i]);
+  void find_spots(Worker& worker) const {
+    worker.spots.resize(worker.keys.size());
+    for (std::size_t i = 0; i < worker.keys.size(); ++i) worker.spots[i] = keys_.spot_of(worker.keys[i]);
+  }
+  // Calls f(number, spot), when the spot's line is on its way.
+  template <class F>
+  void for_each_spot(const Worker& worker, F&& f) const {
+    const std::vector<KeySet::Spot>& spots = worker.spots;
+    const std::size_t n = spots.size();
+    for (std::size_t at = 0; at < std::min(prefetch_distance, n); ++at) keys_.prefetch(spots[at]);
+    for (std::size_t at = 0; at < n; ++at) {
+      if (at + prefetch_distance < n) keys_.prefetch(spots[at + prefetch_distance]);
+      f(at, spots[at]);
+    }
+  }
+
+  // Hands what a worker has found over to the chunk, but what is in the visited set.
+  void sort_by_part(Chunk& chunk, Worker& worker) const {
+    const std::size_t parts = this->parts();
+    chunk.keys.clear();
+    chunk.found.clear();
+    if (!keys_.admits_all(worker.keys)) {
+      chunk.keys = worker.keys;
+      chunk.how_found = worker.found;
+      return;
+    }
+    chunk.parts_left.store(static_cast<std::uint32_t>(parts), std::memory_order_relaxed);
+    chunk.part_begins.assign(parts + 1, 0);
+    find_spots(worker);
+    std::size_t n = 0;
+    for_each_spot(worker, [&](std::size_t i, KeySet::Spot spot) {
+      if (keys_.holds(spot)) return;
+      ++chunk.part_begins[part_of(spot, parts) + 1];
+      worker.spots[n] = spot;
+      worker.found[n++] = worker.found[i];
+    });
+    chunk.spots.resize(n);
+    chunk.found.resize(n);
+    for (std::size_t part = 0; part < parts; ++part) chunk.part_begins[part + 1] += chunk.part_begins[part];
+    worker.part_ends.assign(chunk.part_begins.begin(), chunk.part_begins.end() - 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t to = worker.part_ends[part_of(worker.spots[i], parts)]++;
+      chunk.spots[to] = worker.spots[i];
+      chunk.found[to] = worker.found[i];
+    }
+  }
+
+  // Makes room for all keys of the round's chunks. While that moves the visited set, nothing is sorted.
+  void admit_all() {
+    const auto chunks = std::span(chunks_).first(chunks_in_round_);
+    if (std::all_of(chunks.begin(), chunks.end(), [](const auto& chunk) { return chunk->keys.empty(); }))
+      return;
+    Worker& worker = *workers_[0];
+    std::vector<std::vector<std::pair<FoundInChunk, StateKey>>> all(chunks.size());
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+      const Chunk& chunk = *chunks[c];
+      for (std::size_t i = 0; i < chunk.found.size(); ++i)
+        all[c].emplace_back(chunk.found[i], keys_.key_of(chunk.spots[i]));
+      for (std::size_t i = 0; i < chunk.keys.size(); ++i)
+        all[c].emplace_back(chunk.how_found[i], chunk.keys[i]);
+      std::sort(all[c].begin(), all[c].end());
+    }
+    keys_.admit(tree_.first_halves(), tree_.second_halves());
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+      worker.keys.clear();
+      worker.found.clear();
+      for (const auto& [found, key] : all[c]) {
+        worker.keys.push_back(key);
+        worker.found.push_back(found);
       }
+      sort_by_part(*chunks[c], worker);
+    }
+  }
+
+  [[nodiscard]] Stretch stretch_of(std::size_t chunk, std::size_t part) const {
+    if (chunk >= chunks_in_round_) return {0, 0};
+    const Chunk& of = *chunks_[chunk];
+    return {of.part_begins[part], of.part_begins[part + 1]};
+  }
+
+  // Puts into a part what the round's chunks have for it; leaves what was new. Lines of the next chunk are
+  // asked for meanwhile. Who puts a chunk's last keys in merges what was new.
+  void insert_part(std::size_t part, Worker& worker) {
+    std::vector<std::uint32_t>& new_in = new_in_part_[part];
+    new_in.resize(chunks_in_round_);
+    Stretch here = stretch_of(0, part);
+    for (std::size_t i = here.begin; i < here.end; ++i) keys_.prefetch(chunks_[0]->spots[i]);
+    for (std::size_t c = 0; c < chunks_in_round_; ++c) {
+      const Stretch next = stretch_of(c + 1, part);
+      std::span<const KeySet::Spot> ahead;
+      if (next.begin != next.end)
+        ahead = std::span(chunks_[c + 1]->spots).subspan(next.begin, next.end - next.begin);
+      Chunk& chunk = *chunks_[c];
+      new_in[c] = insert(chunk, here, ahead);
+      here = next;
+      if (chunk.parts_left.fetch_sub(1, std::memory_order_acq_rel) == 1) merge(c, worker.to_merge);
+    }
+  }
+
+  // How many keys of a stretch were new.
+  std::uint32_t insert(Chunk& chunk, Stretch here, std::span<const KeySet::Spot> ahead) {
+    std::size_t to = here.begin;
+    std::size_t asked = 0;
+    for (std::size_t i = here.begin; i < here.end; ++i) {
+      if (asked < ahead.size()) keys_.prefetch(ahead[asked++]);
+      const KeySet::Spot spot = chunk.spots[i];
+      if (!keys_.insert(spot)) continue;
+      chunk.spots[to] = spot;
+      chunk.found[to++] = chunk.found[i];
+    }
+    while (asked < ahead.size()) keys_.prefetch(ahead[asked++]);
+    return static_cast<std::uint32_t>(to - here.begin);
+  }
+
+  // Leaves of a chunk what was new in any part, in the order in which it was found.
+  void merge(std::size_t c, std::vector<Stretch>& left) const {
+    Chunk& chunk = *chunks_[c];
+    left.clear();
+    for (std::size_t part = 0; part + 1 < chunk.part_begins.size(); ++part) {
+      const std::size_t begin = chunk.part_begins[part];
+      if (const std::size_t n = new_in_part_[part][c]; n != 0) left.push_back({begin, begin + n});
+    }
+    chunk.keys.clear();
+    chunk.how_found.clear();
+    while (!left.empty()) {
+      const auto least = std::min_element(left.begin(), left.end(), [&](const Stretch& a, const Stretch& b) {
+        return chunk.found[a.begin] < chunk.found[b.begin];
+      });
+      chunk.keys.push_back(keys_.key_of(chunk.spots[least->begin]));
+      chunk.how_found.push_back(chunk.found[least->begin]);
+      if (++least->begin == least->end) left.erase(least);
+    }
+  }
+
+  // Numbers a state that was new.
+  void number(StateKey key, const Discovery& discovery) {
+    if (disk_) {
+      maybe_new_.push_back(key);
+      how_found_.push_back(discovery);
+    } else {
+      add_state(key, discovery);
     }
   }
 
@@ -426,58 +602,28 @@ class Search {
   void alone() {
     for (std::size_t i = 0; i < chunks_in_round_ && bad_.verdict == Verdict::holds; ++i) {
       Chunk& chunk = *chunks_[i];
-      expand(chunk, *workers_[0]);
+      Worker& worker = *workers_[0];
+      expand(chunk, worker);
       keys_.admit(tree_.first_halves(), tree_.second_halves());
-      find_spots(chunk);
-      const std::size_t n = chunk.spots.size();
-      for (std::size_t at = 0; at < std::min(prefetch_distance, n); ++at) keys_.prefetch(chunk.spots[at]);
-      for (std::size_t at = 0; at < n; ++at) {
-        if (at + prefetch_distance < n) keys_.prefetch(chunk.spots[at + prefetch_distance]);
-        chunk.is_new[at] = keys_.insert(chunk.spots[at]) ? 1 : 0;
-      }
+      find_spots(worker);
+      std::size_t to = 0;
+      for_each_spot(worker, [&](std::size_t i, KeySet::Spot spot) {
+        worker.keys[to] = worker.keys[i];
+        worker.found[to] = worker.found[i];
+        to += keys_.insert(spot) ? 1 : 0;
+      });
       account(chunk);
-      number(chunk);
+      for (std::size_t at = 0; at < to; ++at) number(worker.keys[at], worker.found[at].in(chunk.first));
     }
     tree_.release();
   }
 
   // ---- several ----
 
-  void sort_by_shard(Chunk& chunk) const {
-    find_spots(chunk);
-    chunk.shard_ends.assign(keys_.shards() + 1, 0);
-    chunk.by_shard.resize(chunk.spots.size());
-    for (const KeySet::Spot spot : chunk.spots) ++chunk.shard_ends[keys_.shard_of(spot) + 1];
-    for (std::size_t shard = 0; shard < keys_.shards(); ++shard)
-      chunk.shard_ends[shard + 1] += chunk.shard_ends[shard];
-    // From where each shard's begin to where they end.
-    for (std::size_t i = 0; i < chunk.spots.size(); ++i)
-      chunk.by_shard[chunk.shard_ends[keys_.shard_of(chunk.spots[i])]++] = static_cast<std::uint32_t>(i);
-  }
-
-  // What a chunk has for one shard is a few keys.
-  void prefetch(const Chunk& chunk, std::size_t shard) const {
-    for (std::size_t at = shard == 0 ? 0 : chunk.shard_ends[shard - 1]; at < chunk.shard_ends[shard]; ++at)
-      keys_.prefetch(chunk.spots[chunk.by_shard[at]]);
-  }
-
-  void insert_into(std::size_t shard) {
-    for (std::size_t c = 0; c < chunks_in_round_; ++c) {
-      Chunk& chunk = *chunks_[c];
-      const std::size_t end = chunk.shard_ends[shard];
-      const std::size_t begin = shard == 0 ? 0 : chunk.shard_ends[shard - 1];
-      if (c + 2 < chunks_in_round_) prefetch(*chunks_[c + 2], shard);
-      for (std::size_t at = begin; at < end; ++at) {
-        const std::uint32_t i = chunk.by_shard[at];
-        chunk.is_new[i] = keys_.insert(chunk.spots[i]) ? 1 : 0;
-      }
-    }
-  }
-
   void run_threads() {
     bool more = next_round();
     std::atomic<std::size_t> next_chunk = 0;
-    std::atomic<std::size_t> next_shard = 0;
+    std::atomic<std::size_t> next_part = 0;
     std::exception_ptr error;
     const auto guarded = [&](auto&& work) noexcept {
       try {
@@ -501,17 +647,19 @@ class Search {
                          [](const auto& chunk) { return chunk->bad || chunk->error; });
         if (first_bad != chunks_.begin() + static_cast<std::ptrdiff_t>(chunks_in_round_))
           chunks_in_round_ = static_cast<std::size_t>(first_bad - chunks_.begin()) + 1;
-        keys_.admit(tree_.first_halves(), tree_.second_halves());
+        admit_all();
         tree_.release();
-        next_chunk = 0;
-        next_shard = 0;
+        new_in_part_.resize(parts());
+        next_part = 0;
       });
     };
     const auto after_inserting = [&]() noexcept {
       guarded([&] {
-        for (std::size_t i = 0; i < chunks_in_round_; ++i) {
-          account(*chunks_[i]);
-          number(*chunks_[i]);
+        for (std::size_t c = 0; c < chunks_in_round_; ++c) {
+          const Chunk& chunk = *chunks_[c];
+          account(chunk);
+          for (std::size_t i = 0; i < chunk.keys.size(); ++i)
+            number(chunk.keys[i], chunk.how_found[i].in(chunk.first));
         }
         tune_rounds();
         more = next_round();
@@ -521,17 +669,27 @@ class Search {
     };
     guarded(small_rounds);
     std::barrier expanded(static_cast<std::ptrdiff_t>(threads_), after_expanding);
-    std::barrier sorted(static_cast<std::ptrdiff_t>(threads_));
     std::barrier inserted(static_cast<std::ptrdiff_t>(threads_), after_inserting);
+    // The next chunks for one thread: side by side, since their states have successors in common; and few
+    // when few are left.
+    const auto take_chunks = [&] {
+      std::size_t first = next_chunk.load(std::memory_order_relaxed);
+      for (;;) {
+        const std::size_t left = chunks_in_round_ - std::min(first, chunks_in_round_);
+        const std::size_t last = first + std::min(left, left / (2 * std::size_t{threads_}) + 1);
+        if (first >= last || next_chunk.compare_exchange_weak(first, last)) return Stretch{first, last};
+      }
+    };
     const auto work = [&](Worker& worker) {
       while (more) {
-        for (std::size_t i = next_chunk++; i < chunks_in_round_; i = next_chunk++)
-          expand(*chunks_[i], worker);
+        for (Stretch taken = take_chunks(); taken.begin < taken.end; taken = take_chunks()) {
+          for (std::size_t c = taken.begin; c < taken.end; ++c) {
+            expand(*chunks_[c], worker);
+            sort_by_part(*chunks_[c], worker);
+          }
+        }
         expanded.arrive_and_wait();
-        for (std::size_t i = next_chunk++; i < chunks_in_round_; i = next_chunk++) sort_by_shard(*chunks_[i]);
-        sorted.arrive_and_wait();
-        for (std::size_t shard = next_shard++; shard < keys_.shards(); shard = next_shard++)
-          insert_into(shard);
+        for (std::size_t part = next_part++; part < parts(); part = next_part++) insert_part(part, worker);
         inserted.arrive_and_wait();
       }
     };
@@ -548,7 +706,8 @@ class Search {
     const double seconds = std::chrono::duration<double>(now - round_began_).count();
     round_began_ = now;
     if (chunks_in_round_ < chunks_a_round_) return;
-    if (seconds < round_seconds / 2) chunks_a_round_ = std::min(2 * chunks_a_round_, most_chunks);
+    if (seconds < round_seconds / 2)
+      chunks_a_round_ = std::min(2 * chunks_a_round_, most_chunks_a_thread * threads_);
     if (seconds > round_seconds * 2)
       chunks_a_round_ = std::max(chunks_a_round_ / 2, 4 * std::size_t{threads_});
   }
@@ -594,6 +753,7 @@ class Search {
 
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<std::vector<std::uint32_t>> new_in_part_;  // of each chunk
   std::size_t chunks_in_round_ = 0;
   std::size_t chunks_a_round_ = threads_ == 1 ? 1 : 8 * std::size_t{threads_};
   Clock::time_point start_;

@@ -98,8 +98,8 @@ struct Lanes {
 }  // namespace
 
 // A line is looked at through one window, or through two that overlap: none reaches beyond the line.
-template <unsigned width>
-KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
+template <unsigned width, class AnyShard>
+KeySet::Found KeySet::look_in(AnyShard& shard, Place place) {
   constexpr std::size_t slots = line_bytes / width;
   constexpr std::size_t window = slots > 10 ? 16 : 8;
   constexpr std::size_t second = slots > window ? slots - window : 0;
@@ -121,16 +121,25 @@ KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
       if (free == window) free = second + Of::find(Of::load(line + second) == 0);
     }
     if (free >= slots) continue;
-    for (unsigned byte = 0; byte < width; ++byte)
-      line[byte * slots + free] = static_cast<std::byte>(place.slot >> 8 * byte);
-    ++shard.count;
-    return Found::added;
+    if constexpr (std::is_const_v<AnyShard>) {
+      return Found::absent;
+    } else {
+      for (unsigned byte = 0; byte < width; ++byte)
+        line[byte * slots + free] = static_cast<std::byte>(place.slot >> 8 * byte);
+      ++shard.count;
+      return Found::added;
+    }
   }
   return Found::no_room;
 }
 
 KeySet::Found KeySet::insert_in(Shard& shard, Place place) {
-  return with_width(shard.width, [&]<unsigned width>() { return insert_in<width>(shard, place); });
+  return with_width(shard.width, [&]<unsigned width>() { return look_in<width>(shard, place); });
+}
+
+bool KeySet::holds(const Shard& shard, Place place) {
+  return with_width(shard.width, [&]<unsigned width>() { return look_in<width>(shard, place); }) ==
+         Found::there;
 }
 
 bool KeySet::insert(Shard& shard, std::uint64_t rest) {

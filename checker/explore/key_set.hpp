@@ -25,6 +25,12 @@ class KeySet {
   // From now on first and second halves of keys are below these bounds, at most 2^30. Moves everything
   // where they outgrow what was foreseen.
   void admit(std::uint32_t first_halves, std::uint32_t second_halves);
+  // Whether these keys' halves are.
+  [[nodiscard]] bool admits_all(const std::vector<StateKey>& keys) const {
+    StateKey bits = 0;
+    for (const StateKey key : keys) bits |= key;
+    return bits >> 32 >> first_bits_ == 0 && static_cast<std::uint32_t>(bits) >> second_bits_ == 0;
+  }
 
   [[nodiscard]] std::size_t shards() const { return shards_.size(); }
   // Of as many keys as this in one shard, sets of one shard are cut into many.
@@ -36,6 +42,9 @@ class KeySet {
   // Where a key belongs, until the set admits more or is cut.
   enum class Spot : std::uint64_t {};
   [[nodiscard]] Spot spot_of(StateKey key) const { return Spot{scramble(packed(key))}; }
+  [[nodiscard]] StateKey key_of(Spot spot) const {
+    return unpacked(unscramble(static_cast<std::uint64_t>(spot)));
+  }
   [[nodiscard]] std::size_t shard_of(Spot spot) const {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(spot) >> rest_bits_);
   }
@@ -47,6 +56,11 @@ class KeySet {
   // Whether the key is new.
   bool insert(Spot spot) { return insert(shards_[shard_of(spot)], rest_of(spot)); }
   bool insert(StateKey key) { return insert(spot_of(key)); }
+  // Whether the key is there. Several threads may ask while none inserts.
+  [[nodiscard]] bool holds(Spot spot) const {
+    const Shard& shard = shards_[shard_of(spot)];
+    return holds(shard, place(shard, rest_of(spot)));
+  }
 
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::size_t memory() const;
@@ -56,7 +70,7 @@ class KeySet {
   template <class F>
   void for_each(std::size_t shard, F&& f) const {
     for_each_rest(shards_[shard], [&](std::uint64_t rest) {
-      f(unpacked(unscramble(static_cast<std::uint64_t>(shard) << rest_bits_ | rest)));
+      f(key_of(Spot{static_cast<std::uint64_t>(shard) << rest_bits_ | rest}));
     });
   }
 
@@ -65,7 +79,7 @@ class KeySet {
   static constexpr unsigned distance_bits = 3;
   // How many lines behind its own a key may lie.
   static constexpr unsigned farthest = (1U << distance_bits) - 2;
-  static constexpr std::size_t one_shard_keys = std::size_t{1} << 17;
+  static constexpr std::size_t one_shard_keys = std::size_t{1} << 13;
   static constexpr unsigned many_shards_bits = 6;
   static constexpr unsigned least_half_bits = 10;
 
@@ -143,10 +157,12 @@ class KeySet {
         return f.template operator()<8>();
     }
   }
-  enum class Found : std::uint8_t { there, added, no_room };
-  template <unsigned width>
+  enum class Found : std::uint8_t { there, absent, added, no_room };
+  // Adds the key unless it is there; of a constant shard says whether it is.
+  template <unsigned width, class AnyShard>
+  static Found look_in(AnyShard& shard, Place place);
   static Found insert_in(Shard& shard, Place place);
-  static Found insert_in(Shard& shard, Place place);
+  static bool holds(const Shard& shard, Place place);
   [[nodiscard]] unsigned width_of(std::uint64_t lines) const;
   [[nodiscard]] Shard made(std::uint64_t lines) const;
   [[nodiscard]] Shard made_for(std::uint64_t keys) const;

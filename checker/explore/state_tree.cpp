@@ -133,33 +133,42 @@ void StateTree::keys_of(const std::uint64_t* states, const std::vector<Near>& wa
   const std::size_t stride = 2 * parts_;
   const std::size_t count = wanted.size();
   if (batch.numbers_of_near_.size() < count * stride) batch.numbers_of_near_.resize(count * stride);
+  std::vector<Batch::Differing>& differing = batch.differing_;
+  differing.clear();
+  // A state has the numbers of the one that it is near, but where the two differ.
   std::uint32_t* const all = batch.numbers_of_near_.data();
   for (std::size_t s = 0; s < count; ++s) {
+    const std::uint64_t* const state = states + wanted[s].state * words_;
+    const std::uint64_t* const near = batch.state(wanted[s].of);
     const std::uint64_t* const values = batch.values(wanted[s].of);
-    const std::uint32_t* const numbers = batch.numbers(wanted[s].of);
-    for (std::size_t i = 0; i < parts_; ++i) {
-      const std::uint64_t value = part(states + wanted[s].state * words_, i);
-      const std::size_t at = s * stride + parts_ + i;
-      if (value == values[i]) {
-        all[at] = numbers[parts_ + i];
-      } else {
-        ask(parts_ + i, value, at, batch);
+    std::copy_n(batch.numbers(wanted[s].of), stride, all + s * stride);
+    std::size_t next = 0;  // the first part that has not been compared
+    for (std::size_t word = 0; word < words_; ++word) {
+      if (state[word] == near[word]) continue;
+      const std::size_t last = std::min((word + 1) * word_bits - 1, parts_ * part_bits_ - 1) / part_bits_;
+      for (std::size_t i = std::max(next, word * word_bits / part_bits_); i <= last; ++i) {
+        const std::uint64_t value = part(state, i);
+        if (value == values[i]) continue;
+        ask(parts_ + i, value, s * stride + parts_ + i, batch);
+        if (parts_ > 2)
+          differing.push_back({static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(parts_ + i)});
       }
+      next = last + 1;
     }
   }
   answer(batch);
   for (std::size_t level = parts_ / 2; level >= 2; level /= 2) {
-    for (std::size_t s = 0; s < count; ++s) {
-      const std::uint32_t* const numbers = batch.numbers(wanted[s].of);
-      const std::uint32_t* const now = all + s * stride;
-      for (std::size_t n = level; n < 2 * level; ++n) {
-        if (now[2 * n] == numbers[2 * n] && now[2 * n + 1] == numbers[2 * n + 1]) {
-          all[s * stride + n] = numbers[n];
-        } else {
-          ask(n, pair(now[2 * n], now[2 * n + 1]), s * stride + n, batch);
-        }
-      }
+    // Of the nodes of a level, those above the ones that differ a level below; each once.
+    std::size_t left = 0;
+    for (const Batch::Differing below : differing) {
+      const Batch::Differing here{below.state, below.node / 2};
+      if (left > 0 && differing[left - 1] == here) continue;
+      differing[left++] = here;
+      const std::size_t at = here.state * stride + here.node;
+      const std::uint32_t* const children = all + here.state * stride + 2 * here.node;
+      ask(here.node, pair(children[0], children[1]), at, batch);
     }
+    differing.resize(left);
     answer(batch);
   }
   keys.resize(count);

@@ -136,6 +136,12 @@ class StateTree {
       std::uint32_t node;
       std::uint32_t at;  // in numbers_of_near_
     };
+    // Where a state differs from the one that it is near.
+    struct Differing {
+      std::uint32_t state;
+      std::uint32_t node;
+      bool operator==(const Differing&) const = default;
+    };
     [[nodiscard]] std::uint32_t* numbers(std::size_t i) { return numbers_.data() + i * 2 * parts_; }
     [[nodiscard]] std::uint64_t* values(std::size_t i) { return values_.data() + i * parts_; }
 
@@ -147,6 +153,7 @@ class StateTree {
     std::vector<std::uint32_t> numbers_;          // of each state, by node
     std::vector<std::uint32_t> numbers_of_near_;  // of each state near one, by node
     std::vector<Question> questions_;
+    std::vector<Differing> differing_;
   };
   // Before open: what it looks at first. Inline, since compilers drop calls of what only prefetches.
   [[gnu::always_inline]] void prefetch(StateKey key) const {

@@ -69,6 +69,9 @@ class Visited {
     }
   }
 
+  // From now on states that are there may be copied while others are inserted.
+  void keep_in_place() { chunks_.reserve(max_states / records_per_chunk + 1); }
+
   [[nodiscard]] std::size_t size() const { return count_; }
 
   // Copies state `number` into `words` (padded with zeros by the caller once).

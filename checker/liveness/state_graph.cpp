@@ -1,6 +1,7 @@
 #include "checker/liveness/state_graph.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -37,6 +38,7 @@ std::uint64_t key_of(const Firing& firing) {
   return key | std::uint64_t{firing.parameter_count} << 56;
 }
 
+constexpr unsigned key_bits = 8 * sizeof(StateKey);
 constexpr std::size_t chunk_states = 64;
 // Of successors, so many are asked for ahead of being placed.
 constexpr std::size_t prefetch_distance = 16;
@@ -45,6 +47,8 @@ constexpr std::size_t prefetch_distance = 16;
 
 // Consecutive states, and what one thread made of them.
 struct StateGraph::Chunk {
+  explicit Chunk(const StateTree& tree) : opened(tree), parent(tree) {}
+
   struct Expanded {
     std::size_t end = 0;  // of its successors
     StateFacts facts;
@@ -55,30 +59,32 @@ struct StateGraph::Chunk {
   std::size_t first = 0;
   std::size_t count = 0;
   Successors successors;
-  std::vector<std::uint64_t> hashes;  // of the successors
+  std::vector<StateTree::Near> wanted;
+  std::vector<StateKey> keys;         // of the successors
+  std::vector<std::uint64_t> hashes;  // of these
   std::vector<Expanded> states;
   std::string broken;        // what the state behind the last of these did
   std::exception_ptr error;  // likewise
-  std::vector<std::uint64_t> state;
-  std::vector<std::uint64_t> parent;
+  StateTree::Batch opened;   // the states
+  StateTree::Batch parent;
 };
 
 StateGraph::StateGraph(const Model& model, const ExploreOptions& options)
-    : model_(model), visited_(model.state_bits()), words_(std::max(1U, model.words())) {
+    : model_(model), words_(std::max(1U, model.words())), tree_(model.state_bits()), visited_(key_bits) {
   refuse_reductions(model.reductions());
   explore(options);
 }
 
-// In rounds: whoever is free expands the next chunk of a depth; then the successors are numbered, chunk after
-// chunk. So numbers are those that one thread gives.
+// In rounds: whoever is free expands the next chunk of a depth, while one thread numbers the successors of
+// the round before, chunk after chunk. So numbers are those that one thread gives.
 void StateGraph::explore(const ExploreOptions& options) {
   const auto start = Clock::now();
   Successors initial;
   initial.clear(words_);
   model_.initial(initial);
   for (std::size_t i = 0; i < initial.size(); ++i) {
-    const std::uint64_t* state = initial.state(i);
-    visited_.place(state, Visited::hash(state, words_), Visited::no_parent);
+    const StateKey key = tree_.key_of(initial.state(i));
+    visited_.place(&key, Visited::hash(&key, 1), Visited::no_parent);
   }
   initial_ = visited_.size();
   KeptGuards kept(model_.enabled_words());
@@ -87,9 +93,17 @@ void StateGraph::explore(const ExploreOptions& options) {
   std::size_t level_end = visited_.size();
   kept.begin_depth(0, level_end, room_to_keep());
   const unsigned threads = std::max(1U, options.threads);
-  std::vector<std::unique_ptr<Chunk>> chunks;
-  for (unsigned i = 0; i < (threads == 1 ? 1 : 8 * threads); ++i) chunks.push_back(std::make_unique<Chunk>());
-  std::size_t chunks_in_round = 0;
+  struct Round {
+    std::vector<std::unique_ptr<Chunk>> chunks;
+    std::size_t count = 0;  // of them in use
+  };
+  std::array<Round, 2> both;
+  Round* now = &both[0];     // is expanded
+  Round* before = &both[1];  // has been, and waits to be numbered
+  for (Round& round : both) {
+    for (unsigned i = 0; i < (threads == 1 ? 1 : 8 * threads); ++i)
+      round.chunks.push_back(std::make_unique<Chunk>(tree_));
+  }
   std::uint64_t rounds = 0;
   double reported = 0;
 
@@ -111,50 +125,69 @@ void StateGraph::explore(const ExploreOptions& options) {
     }
     return verdict_ != Verdict::holds;
   };
-  const auto next_round = [&] {
-    if (verdict_ != Verdict::holds || at_limit()) return false;
-    if (next == level_end) {
-      if (next == visited_.size()) return false;
-      level_end = visited_.size();
-      kept.begin_depth(next, level_end - next, room_to_keep());
-      ++depth_;
-    }
-    chunks_in_round = 0;
-    for (; chunks_in_round < chunks.size() && next < level_end; ++chunks_in_round) {
-      Chunk& chunk = *chunks[chunks_in_round];
+  const auto take_in_all = [&](Round& round) {
+    for (std::size_t i = 0; i < round.count && verdict_ == Verdict::holds; ++i)
+      take_in(*round.chunks[i], options.invariants);
+    round.count = 0;
+  };
+  const auto next_chunks = [&](Round& round) {
+    for (; round.count < round.chunks.size() && next < level_end; ++round.count) {
+      Chunk& chunk = *round.chunks[round.count];
       chunk.first = next;
       chunk.count = std::min(chunk_states, level_end - next);
       next += chunk.count;
     }
-    return true;
+    return round.count > 0;
   };
-  const auto take_in_all = [&] {
-    for (std::size_t i = 0; i < chunks_in_round && verdict_ == Verdict::holds; ++i)
-      take_in(*chunks[i], options.invariants);
+  // Once all of the states before are expanded and numbered.
+  const auto next_depth = [&] {
+    if (verdict_ != Verdict::holds || next == visited_.size()) return false;
+    level_end = visited_.size();
+    kept.begin_depth(next, level_end - next, room_to_keep());
+    ++depth_;
+    return next_chunks(*now);
   };
   if (threads == 1) {
-    while (next_round()) {
-      expand(*chunks[0], kept);
-      take_in_all();
+    for (bool more = next_chunks(*now); more; more = next_chunks(*now) || next_depth()) {
+      expand(*now->chunks[0], kept);
+      take_in_all(*now);
+      tree_.release();
+      if (verdict_ != Verdict::holds || at_limit()) break;
     }
   } else {
-    bool more = next_round();
+    visited_.keep_in_place();
+    bool more = next_chunks(*now);
     std::atomic<std::size_t> next_chunk = 0;
+    std::atomic<bool> numbered = false;
     std::exception_ptr error;
-    const auto after_expanding = [&]() noexcept {
+    const auto guarded = [&](auto&& work) noexcept {
       try {
-        take_in_all();
-        more = next_round();
+        if (!error) work();
       } catch (...) {
         error = std::current_exception();
-        more = false;
       }
-      next_chunk = 0;
     };
-    std::barrier expanded(static_cast<std::ptrdiff_t>(threads), after_expanding);
+    const auto next_round = [&]() noexcept {
+      guarded([&] {
+        more = false;
+        std::swap(now, before);
+        tree_.release();
+        if (verdict_ != Verdict::holds || at_limit()) return;
+        more = next_chunks(*now);
+        if (!more) {
+          take_in_all(*before);
+          more = next_depth();
+        }
+      });
+      more = more && !error;
+      next_chunk = 0;
+      numbered = false;
+    };
+    std::barrier expanded(static_cast<std::ptrdiff_t>(threads), next_round);
     const auto work = [&] {
       while (more) {
-        for (std::size_t i = next_chunk++; i < chunks_in_round; i = next_chunk++) expand(*chunks[i], kept);
+        if (!numbered.exchange(true)) guarded([&] { take_in_all(*before); });
+        for (std::size_t i = next_chunk++; i < now->count; i = next_chunk++) expand(*now->chunks[i], kept);
         expanded.arrive_and_wait();
       }
     };
@@ -167,36 +200,43 @@ void StateGraph::explore(const ExploreOptions& options) {
   }
   first_edge_.push_back(targets_.size());
   seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
-  for (const auto& chunk : chunks) {
-    fired_.resize(std::max(fired_.size(), chunk->successors.fired.size()));
-    for (std::size_t rule = 0; rule < chunk->successors.fired.size(); ++rule)
-      fired_[rule] += chunk->successors.fired[rule];
+  for (const Round& round : both) {
+    for (const auto& chunk : round.chunks) {
+      fired_.resize(std::max(fired_.size(), chunk->successors.fired.size()));
+      for (std::size_t rule = 0; rule < chunk->successors.fired.size(); ++rule)
+        fired_[rule] += chunk->successors.fired[rule];
+    }
   }
 }
 
-void StateGraph::expand(Chunk& chunk, KeptGuards& kept) const {
+void StateGraph::expand(Chunk& chunk, KeptGuards& kept) {
   Successors& successors = chunk.successors;
   successors.clear(words_);
   chunk.states.clear();
   chunk.broken.clear();
   chunk.error = nullptr;
-  chunk.state.resize(words_);
-  chunk.parent.resize(words_);
+  chunk.opened.clear();
+  chunk.wanted.clear();
+  chunk.keys.clear();
+  for (std::size_t i = 0; i < chunk.count; ++i) tree_.open(key(chunk.first + i), chunk.opened);
   std::uint32_t in_hand = Visited::no_parent;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const std::size_t number = chunk.first + i;
-    visited_.copy(number, chunk.state.data());
+    const std::uint64_t* const state = chunk.opened.state(i);
     successors.known = {};
     const std::uint32_t parent = visited_.parent(number);
     const std::uint64_t* const enabled = parent == Visited::no_parent ? nullptr : kept.of(parent);
     if (enabled != nullptr) {
-      if (parent != in_hand) visited_.copy(parent, chunk.parent.data());
+      if (parent != in_hand) {
+        chunk.parent.clear();
+        tree_.open(key(parent), chunk.parent);
+      }
       in_hand = parent;
-      successors.known = {chunk.parent.data(), enabled};
+      successors.known = {chunk.parent.state(0), enabled};
     }
     const std::size_t before = successors.size();
     try {
-      model_.expand(chunk.state.data(), successors);
+      model_.expand(state, successors);
     } catch (const BrokenRule& broken) {
       successors.keep(before);
       chunk.broken = broken.what();
@@ -209,14 +249,21 @@ void StateGraph::expand(Chunk& chunk, KeptGuards& kept) const {
     kept.keep(number, successors);
     Chunk::Expanded& now = chunk.states.emplace_back();
     now.end = successors.size();
-    now.facts = model_.facts(chunk.state.data());
+    now.facts = model_.facts(state);
     now.violated = successors.violated;
     now.live = successors.live;
-    now.proper_end = !now.live && model_.proper_end(chunk.state.data());
+    now.proper_end = !now.live && model_.proper_end(state);
+    for (std::size_t at = before; at < now.end; ++at)
+      chunk.wanted.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(i)});
   }
-  chunk.hashes.resize(successors.size());
-  for (std::size_t i = 0; i < successors.size(); ++i)
-    chunk.hashes[i] = Visited::hash(successors.state(i), words_);
+  try {
+    tree_.keys_of(successors.state(0), chunk.wanted, chunk.opened, chunk.keys);
+  } catch (...) {
+    chunk.states.clear();
+    chunk.error = std::current_exception();
+  }
+  chunk.hashes.resize(chunk.keys.size());
+  for (std::size_t i = 0; i < chunk.keys.size(); ++i) chunk.hashes[i] = Visited::hash(&chunk.keys[i], 1);
 }
 
 // Numbers the successors, until one of the states is bad.
@@ -248,7 +295,7 @@ void StateGraph::take_in(const Chunk& chunk, bool invariants) {
     kind_.push_back(state.live ? Kind::inner : state.proper_end ? Kind::end : Kind::stuck);
     for (; begin < state.end; ++begin) {
       if (begin + prefetch_distance < all) visited_.prefetch_slot(chunk.hashes[begin + prefetch_distance]);
-      targets_.push_back(visited_.place(chunk.successors.state(begin), chunk.hashes[begin], number).number);
+      targets_.push_back(visited_.place(&chunk.keys[begin], chunk.hashes[begin], number).number);
     }
   }
   if (chunk.error) std::rethrow_exception(chunk.error);
@@ -300,15 +347,15 @@ void StateGraph::note_enabled() {
 }
 
 std::size_t StateGraph::memory() const {
-  return visited_.memory() + first_edge_.capacity() * sizeof(std::size_t) +
+  return tree_.memory() + visited_.memory() + first_edge_.capacity() * sizeof(std::size_t) +
          targets_.capacity() * sizeof(StateNumber) + labels_.capacity() * sizeof(ObligationNumber) +
          (enabled_.capacity() + fact_.capacity()) * sizeof(std::uint32_t) + kind_.capacity();
 }
 
 std::vector<std::uint64_t> StateGraph::packed(StateNumber s) const {
-  std::vector<std::uint64_t> state(words_, 0);
-  visited_.copy(s, state.data());
-  return state;
+  StateTree::Batch batch(tree_);
+  tree_.open(key(s), batch);
+  return {batch.state(0), batch.state(0) + words_};
 }
 
 std::vector<StateNumber> StateGraph::path_to(StateNumber s) const {

@@ -16,6 +16,7 @@
 #include "checker/explore/explorer.hpp"
 #include "checker/explore/kept_guards.hpp"
 #include "checker/explore/model.hpp"
+#include "checker/explore/state_tree.hpp"
 #include "checker/explore/visited.hpp"
 
 namespace lockstep {
@@ -91,7 +92,12 @@ class StateGraph {
   enum class Kind : std::uint8_t { inner, end, stuck };
   struct Chunk;
   void explore(const ExploreOptions& options);
-  void expand(Chunk& chunk, KeptGuards& kept) const;
+  void expand(Chunk& chunk, KeptGuards& kept);
+  [[nodiscard]] StateKey key(std::size_t state) const {
+    StateKey key = 0;
+    visited_.copy(state, &key);
+    return key;
+  }
   void take_in(const Chunk& chunk, bool invariants);
   void note_facts(const StateFacts& facts);
   void note_enabled();
@@ -99,8 +105,9 @@ class StateGraph {
   [[nodiscard]] ObligationNumber obligation_of(const Firing& firing);
 
   const Model& model_;
-  Visited visited_;
   unsigned words_;
+  StateTree tree_;
+  Visited visited_;  // keys of states
   std::size_t initial_ = 0;
   std::vector<std::size_t> first_edge_;
   std::vector<StateNumber> targets_;
@@ -113,7 +120,12 @@ class StateGraph {
   std::unordered_map<std::uint64_t, ObligationNumber> obligation_numbers_;
   ObligationSet scratch_;
   std::vector<ObligationSet> sets_;
-  std::map<ObligationSet, std::uint32_t> set_numbers_;
+  struct HashOfSet {
+    std::size_t operator()(const ObligationSet& set) const {
+      return Visited::hash(set.data(), static_cast<unsigned>(set.size()));
+    }
+  };
+  std::unordered_map<ObligationSet, std::uint32_t, HashOfSet> set_numbers_;
   std::vector<StateFacts> facts_;
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> fact_numbers_;
 

@@ -20,7 +20,7 @@
 namespace lockstep::german {
 
 struct NodeTag : Indices<"node", 8> {};
-struct DataTag : Indices<"value", 4> {};
+struct DataTag : Indices<"value", 8> {};
 inline constexpr NodeTag nodes{};
 inline constexpr DataTag values{};
 
