@@ -1,0 +1,35 @@
+// The graph that liveness is judged on, whoever expands it: also under the thread sanitizer.
+#include "checker/liveness/state_graph.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "checker/systems/registry.hpp"
+
+using namespace lockstep;
+
+TEST_CASE("the graph of German's protocol is the same, state by state, for any number of threads",
+          "[threads]") {
+  SystemOptions options;
+  options.reductions = Reductions{}.only_moves();
+  options.sizes = {{"node", 3}};
+  const auto model = find_system("german").build_closed(options);
+  const StateGraph one(*model, {});
+  REQUIRE(one.states() == 58104);
+  for (const unsigned threads : {2U, 3U, 5U}) {
+    INFO(threads << " threads");
+    ExploreOptions exploring;
+    exploring.threads = threads;
+    const StateGraph several(*model, exploring);
+    REQUIRE(several.states() == one.states());
+    REQUIRE(several.edges() == one.edges());
+    CHECK(several.depth() == one.depth());
+    CHECK(several.fired() == one.fired());
+    bool same = true;
+    for (StateNumber s = 0; s < one.states(); ++s)
+      same = same && several.packed(s) == one.packed(s) && several.first_edge(s) == one.first_edge(s) &&
+             several.enabled_sets()[several.enabled_set(s)] == one.enabled_sets()[one.enabled_set(s)];
+    for (std::size_t e = 0; e < one.edges(); ++e)
+      same = same && several.target(e) == one.target(e) && several.label(e) == one.label(e);
+    CHECK(same);
+  }
+}
