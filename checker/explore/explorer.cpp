@@ -57,7 +57,7 @@ class FoundInChunk {
   [[nodiscard]] Discovery in(std::uint64_t first) const {
     return {first + (number_ >> successor_bits), number_ & ((1U << successor_bits) - 1)};
   }
-  friend auto operator<=>(const FoundInChunk&, const FoundInChunk&) = default;
+  friend bool operator<(FoundInChunk a, FoundInChunk b) { return a.number_ < b.number_; }
 
  private:
   static constexpr unsigned successor_bits = 26;
