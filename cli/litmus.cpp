@@ -579,6 +579,7 @@ Command add_litmus(CLI::App& lockstep) {
       ->excludes(app->get_option("--shard"))
       ->excludes(app->get_option("--resume"))
       ->excludes(app->get_option("--trace"))
+      ->excludes(app->get_option("--graph"))
       ->excludes(faults);
   app->add_flag("--summary-only", options->summary_only, "Only the table and what differs");
   app->add_flag("--coverage", options->coverage, "Name the rules that no test fired");

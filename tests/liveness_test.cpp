@@ -13,6 +13,7 @@
 #include "checker/scheduling/setup.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/trace.hpp"
+#include "tests/graphs.hpp"
 
 namespace lockstep {
 namespace {
@@ -277,15 +278,7 @@ forall (true)
       REQUIRE(several.edges() == one.edges());
       CHECK(several.depth() == one.depth());
       CHECK(several.fired() == one.fired());
-      bool same = true;
-      for (StateNumber s = 0; s < one.states(); ++s) {
-        same = same && several.packed(s) == one.packed(s) && several.first_edge(s) == one.first_edge(s) &&
-               several.enabled_sets()[several.enabled_set(s)] == one.enabled_sets()[one.enabled_set(s)] &&
-               several.is_end(s) == one.is_end(s) && several.is_stuck(s) == one.is_stuck(s);
-      }
-      for (std::size_t e = 0; e < one.edges(); ++e)
-        same = same && several.target(e) == one.target(e) && several.label(e) == one.label(e);
-      CHECK(same);
+      CHECK(same_graph(several, one));
     }
   }
 }
