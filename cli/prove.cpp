@@ -10,6 +10,7 @@
 
 #include "checker/check/check.hpp"
 #include "checker/explore/explorer.hpp"
+#include "checker/explore/model_view.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/json_text.hpp"
@@ -19,6 +20,7 @@
 #include "cli/common.hpp"
 #include "proofs/prover.hpp"
 #include "proofs/report.hpp"
+#include "proofs/suggest/suggest.hpp"
 
 namespace lockstep::cli {
 
@@ -32,6 +34,8 @@ struct Options {
   bool only_claims = false;
   bool theorem = false;
   bool trees = false;
+  bool suggest = false;
+  std::size_t literals = 5;
   std::string recheck;
   std::string smt;
   std::string certificates;
@@ -106,6 +110,22 @@ Explored explore_on(const Subject& named, const ExploredMachine& machine, double
   return explored;
 }
 
+// A model of whose invariants only these are asked, as far as those ahead of them hold.
+class OnlyThese final : public ModelView {
+ public:
+  OnlyThese(const Model& model, const std::vector<std::string>& names) : ModelView(model) {
+    for (const std::string& name : model.invariants())
+      asked_.push_back(std::find(names.begin(), names.end(), name) != names.end());
+  }
+  void expand(const std::uint64_t* state, Successors& out) const override {
+    ModelView::expand(state, out);
+    if (out.violated >= 0 && !asked_.at(static_cast<std::size_t>(out.violated))) out.violated = -1;
+  }
+
+ private:
+  std::vector<bool> asked_;
+};
+
 // On one machine after the other, which share the time, until a lemma is false.
 Explored explore_lemmas(const Subject& named, const ProofSubject& subject, const Options& options,
                         ProgressLine& progress) {
@@ -167,6 +187,58 @@ class Proofs {
     how.only = chosen_lemmas(options_, *subject);
     json_ = prove(*subject, title, how);
     if (!explored_.json.is_null()) json_["explored"] = explored_.json;
+  }
+
+  // The system's own properties, or the lemmas that were named, from lemmas found by machine.
+  void prove_by_suggestion() {
+    const ProofEntry& entry = find_proof(named_.system->name);
+    if (options_.any_size && entry.any_size.empty())
+      throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
+    const std::unique_ptr<ProofSubject> subject = entry.build(named_.options, options_.any_size);
+    suggest::SuggestOptions how;
+    how.targets = options_.lemmas.empty() ? own_properties(*subject) : chosen_lemmas(options_, *subject);
+    if (options_.seconds_explored == 0)
+      throw BadInput("--suggest rests on states that are explored", "give --explore some seconds");
+    // What is false in a reachable state needs no lemmas.
+    const std::vector<ExploredMachine> machines = subject->machines();
+    for (const ExploredMachine& machine : machines) {
+      const ExploredMachine asked{machine.where, std::make_unique<OnlyThese>(*machine.model, how.targets)};
+      const Explored explored =
+          explore_on(named_, asked, options_.seconds_explored / static_cast<double>(machines.size()),
+                     options_, progress_);
+      if (explored.holds) continue;
+      if (!options_.json) print_now(explored.text);
+      json_ = failed_json("refuted");
+      json_["explored"] = explored.json;
+      status_ = 1;
+      return;
+    }
+    how.literals = options_.literals;
+    how.seconds_each = options_.seconds_each;
+    how.explore.time = std::chrono::milliseconds(static_cast<long>(options_.seconds_explored * 1000));
+    how.explore.interrupted = &interrupted();
+    how.explore.progress = [&](const Progress& now) { progress_.show(progress_text("exploring", now)); };
+    how.interrupted = &interrupted();
+    how.on_progress = [&](std::size_t lemmas, std::size_t open) {
+      progress_.show(fmt::format("{}: {} lemmas, {} obligations open", named_.name(), lemmas, open));
+    };
+    const suggest::Suggested suggested = suggest::suggest(*subject, how);
+    progress_.erase();
+    if (!options_.json) print_now(suggest::text(*subject, how, suggested));
+    if (suggested.interrupted || suggested.failed) {
+      status_ = suggested.interrupted ? 130 : 3;
+      json_ = failed_json(suggested.interrupted ? "interrupted" : "inconclusive");
+      json_["suggested"] = suggest::json(suggested);
+      return;
+    }
+    ProofTitle title = title_of(*subject, named_.description());
+    title.theorem =
+        fmt::format("the {} to be proved above, from the lemmas that were found", how.targets.size());
+    if (options_.any_size) title.scope = entry.any_size;
+    nlohmann::json proved = prove(*suggest::with_lemmas(*subject, how.targets, suggested, options_.any_size),
+                                  title, prove_options());
+    json_ = std::move(proved);
+    json_["suggested"] = suggest::json(suggested);
   }
 
   // What is promised at the port.
@@ -245,6 +317,24 @@ class Proofs {
   }
 
  private:
+  // Where no lemmas came to be proved.
+  [[nodiscard]] nlohmann::json failed_json(std::string_view verdict) const {
+    return {{"schema", "lockstep.prove/1"}, {"system", named_.description()}, {"verdict", verdict}};
+  }
+  // What the protocol's header says of itself.
+  [[nodiscard]] std::vector<std::string> own_properties(const ProofSubject& subject) const {
+    std::vector<std::string> own;
+    const recorded::Description described = named_.system->describe(named_.options);
+    for (const ProofLemma& lemma : subject.lemmas()) {
+      const bool is = std::any_of(described.invariants.begin(), described.invariants.end(),
+                                  [&](const auto& invariant) { return invariant.name == lemma.name; });
+      if (is) own.push_back(lemma.name);
+    }
+    if (own.empty())
+      throw BadInput(fmt::format("{} has no properties of its own", named_.system->name),
+                     "name lemmas to prove with --lemma");
+    return own;
+  }
   [[nodiscard]] ProofTitle title_of(const ProofSubject& subject, std::string system) const {
     ProofTitle title;
     title.system = std::move(system);
@@ -293,6 +383,10 @@ int run(const Options& options) {
     proofs.prove_trees();
     return proofs.end();
   }
+  if (options.suggest) {
+    proofs.prove_by_suggestion();
+    return proofs.end();
+  }
   if (options.theorem) {
     proofs.prove_theorem();
     return proofs.end();
@@ -327,6 +421,14 @@ Command add_prove(CLI::App& lockstep) {
                 "read of the rule")
       ->excludes("--claims")
       ->excludes("--lemma");
+  CLI::Option* const suggest = app->add_flag(
+      "--suggest", options->suggest,
+      "Find lemmas by machine: prove the system's own properties, or what --lemma names, from these alone");
+  suggest->excludes("--claims")->excludes("--theorem")->excludes("--trees");
+  app->add_option("--literals", options->literals, "Of a suggested lemma, at most")
+      ->needs(suggest)
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
   app->add_option("--smt", options->smt, "Keep every obligation as SMT-LIB 2 in this folder")
       ->type_name("DIR");
   app->add_option("--certify", options->certificates,
@@ -350,6 +452,7 @@ Command add_prove(CLI::App& lockstep) {
       "  lockstep prove german --any-size --recheck cvc5\n"
       "  lockstep prove german --fault keep-copy\n"
       "  lockstep prove german --lemma sharer --smt obligations\n"
+      "  lockstep prove german --suggest\n"
       "  lockstep prove quick-release --claims\n"
       "  lockstep prove write-through --theorem --certify certificates\n"
       "\n"

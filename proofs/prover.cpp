@@ -18,6 +18,7 @@
 #include "checker/support/process.hpp"
 #include "proofs/report.hpp"
 #include "proofs/second_solver.hpp"
+#include "proofs/solving.hpp"
 
 namespace lockstep {
 
@@ -170,19 +171,6 @@ std::vector<Term> defaults(const ReadRule& rule, z3::model& model) {
 }
 
 // ---- putting obligations to solvers ----------------------------------------------------------------------
-
-// What is added to a solver meanwhile is forgotten at the end, also where the solver fails: the next
-// obligation must not be proved from the negation of this one.
-class Scope {
- public:
-  explicit Scope(z3::solver& solver) : solver_(solver) { solver_.push(); }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-  ~Scope() { Z3_solver_pop(solver_.ctx(), solver_, 1); }
-
- private:
-  z3::solver& solver_;
-};
 
 std::string file_name(std::string_view text) {
   std::string name;
@@ -341,18 +329,7 @@ class Prover {
   }
 
   [[nodiscard]] z3::solver make_solver() const {
-    z3::context& context = Session::current().context();
-    const bool bits = Session::current().only_bits();
-    const auto tactic = [&](const char* name) { return z3::tactic(context, name); };
-    z3::solver solver =
-        bits && options_.from_scratch
-            ? (tactic("simplify") & tactic("solve-eqs") & tactic("bit-blast") & tactic("sat")).mk_solver()
-            : (bits ? z3::solver(context, "QF_BV") : z3::solver(context));
-    z3::params parameters(context);
-    parameters.set("timeout", static_cast<unsigned>(options_.seconds_each * 1000));
-    parameters.set("ctrl_c", false);  // Z3 would take the signal, and give up one obligation
-    solver.set(parameters);
-    return solver;
+    return lockstep::make_solver(options_.seconds_each, options_.from_scratch);
   }
 
   void judge(const ReadRule& rule, bool start, std::vector<Obligation>& found) {
@@ -500,7 +477,7 @@ class Prover {
     }
     const Clock::time_point begin = Clock::now();
     try {
-      const Scope scope(solver);
+      const SolverScope scope(solver);
       solver.add(!goal);
       const z3::check_result answer = solver.check();
       o.seconds = since(begin);
@@ -537,11 +514,11 @@ class Prover {
   // A counterexample with as many fields at their defaults as come easily.
   z3::model plainest(const ReadRule& rule, z3::solver& solver) const {
     z3::model model = solver.get_model();
-    const Scope scope(solver);
+    const SolverScope scope(solver);
     for (const Term& plain : defaults(rule, model)) {
       if (stop()) break;
       if (!model.eval(plain, true).is_true()) {
-        const Scope attempt(solver);
+        const SolverScope attempt(solver);
         solver.add(plain);
         if (solver.check() != z3::sat) continue;
         model = solver.get_model();

@@ -74,20 +74,6 @@ std::string counterexample_text(const CounterexampleToInduction& c) {
   return text;
 }
 
-// In lines of the report's width, those after the first indented; the first begins in a column.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t column = 0) {
-  std::string lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const bool breaks = at > 0 && column + 1 + (end - at) > width;
-    if (at > 0) lines += breaks ? "\n" + std::string(indent, ' ') : " ";
-    column = (breaks ? indent : column + (at > 0 ? 1 : 0)) + (end - at);
-    lines += text.substr(at, end - at);
-    at = end + 1;
-  }
-  return lines;
-}
-
 bool failed(const Obligation& o) {
   return o.status != ProofStatus::proved && o.status != ProofStatus::skipped;
 }
@@ -124,6 +110,19 @@ std::string certificates_text(const ProofResult& result) {
 }
 
 }  // namespace
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t column) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool breaks = at > 0 && column + 1 + (end - at) > width;
+    if (at > 0) lines += breaks ? "\n" + std::string(indent, ' ') : " ";
+    column = (breaks ? indent : column + (at > 0 ? 1 : 0)) + (end - at);
+    lines += text.substr(at, end - at);
+    at = end + 1;
+  }
+  return lines;
+}
 
 std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes) {
   std::string text;

@@ -22,6 +22,9 @@ struct ProofTitle {
 // "word=2, link1-messages=2"
 std::string sizes_text(const std::vector<std::pair<std::string, int>>& sizes);
 
+// In lines of a report's width, those after the first indented; the first begins in a column.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t column = 0);
+
 // A line for each lemma, then what failed; every obligation on a line where `all`.
 std::string proof_text(const ProofTitle& title, const ProofResult& result, bool all);
 nlohmann::json proof_json(const ProofTitle& title, const ProofResult& result);

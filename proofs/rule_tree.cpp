@@ -7,6 +7,7 @@
 
 #include "checker/interpret/mutation.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "proofs/solving.hpp"
 
 namespace lockstep {
 
@@ -156,10 +157,6 @@ class Walk {
   // Of an index, or of a Maybe of one.
   static std::string index_name(const recorded::Type& type) {
     return type.sort == Sort::maybe ? type.name.substr(std::string_view("maybe ").size()) : type.name;
-  }
-  static Term by_default(const Domain& domain) {
-    const int least = domain.low > 0 ? domain.low : std::min(domain.high, 0);
-    return session().member(domain, domain.kind == Domain::Kind::integer ? least : 0);
   }
   static Cell& cell(const Place& place, const Domain& domain) {
     return place.store->cell(place.name, place.indices, domain, by_default(domain));

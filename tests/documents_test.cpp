@@ -251,7 +251,7 @@ void check_transcripts(const std::vector<fs::path>& documents) {
   }
   CHECK_FALSE(all.empty());
   std::erase_if(all, [](const Shown& one) { return one.output.empty(); });
-  const std::vector<std::string> found = lies(all, slow ? std::chrono::hours(2) : std::chrono::minutes(2));
+  const std::vector<std::string> found = lies(all, slow ? std::chrono::hours(2) : std::chrono::minutes(5));
   for (std::size_t i = 0; i < all.size(); ++i) {
     INFO(all[i].document << ":" << all[i].line << ": `" << all[i].command << "` does not print\n"
                          << found[i]);
