@@ -171,9 +171,7 @@ class Proofs {
   Proofs(const Options& options, Subject named) : options_(options), named_(std::move(named)) {}
 
   void prove_lemmas() {
-    const ProofEntry& entry = find_proof(named_.system->name);
-    if (options_.any_size && entry.any_size.empty())
-      throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
+    const ProofEntry& entry = proof_entry();
     const std::unique_ptr<ProofSubject> subject = entry.build(named_.options, options_.any_size);
     if (options_.seconds_explored > 0) {
       explored_ = explore_lemmas(named_, *subject, options_, progress_);
@@ -191,9 +189,7 @@ class Proofs {
 
   // The system's own properties, or the lemmas that were named, from lemmas found by machine.
   void prove_by_suggestion() {
-    const ProofEntry& entry = find_proof(named_.system->name);
-    if (options_.any_size && entry.any_size.empty())
-      throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
+    const ProofEntry& entry = proof_entry();
     const std::unique_ptr<ProofSubject> subject = entry.build(named_.options, options_.any_size);
     suggest::SuggestOptions how;
     how.targets = options_.lemmas.empty() ? own_properties(*subject) : chosen_lemmas(options_, *subject);
@@ -235,9 +231,8 @@ class Proofs {
     title.theorem =
         fmt::format("the {} to be proved above, from the lemmas that were found", how.targets.size());
     if (options_.any_size) title.scope = entry.any_size;
-    nlohmann::json proved = prove(*suggest::with_lemmas(*subject, how.targets, suggested, options_.any_size),
-                                  title, prove_options());
-    json_ = std::move(proved);
+    json_ = prove(*suggest::with_lemmas(*subject, how.targets, suggested, options_.any_size), title,
+                  prove_options());
     json_["suggested"] = suggest::json(suggested);
   }
 
@@ -317,6 +312,12 @@ class Proofs {
   }
 
  private:
+  [[nodiscard]] const ProofEntry& proof_entry() const {
+    const ProofEntry& entry = find_proof(named_.system->name);
+    if (options_.any_size && entry.any_size.empty())
+      throw BadInput(fmt::format("{} has no proof for any size", entry.system), "leave out --any-size");
+    return entry;
+  }
   // Where no lemmas came to be proved.
   [[nodiscard]] nlohmann::json failed_json(std::string_view verdict) const {
     return {{"schema", "lockstep.prove/1"}, {"system", named_.description()}, {"verdict", verdict}};

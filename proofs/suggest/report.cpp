@@ -10,10 +10,11 @@ namespace {
 
 std::string unexcluded_text(const Unexcluded& failed, const SuggestOptions& options) {
   if (!failed.counterexample) return fmt::format("\nNot decided: {}\n  {}\n", failed.broken, failed.why);
-  std::string text = fmt::format(
-      "\nNo clause of up to {} literals that holds in the explored states excludes a state in which this is\n"
-      "broken next: {}\n    The state, less what is at its default\n",
+  const std::string what = fmt::format(
+      "No clause of up to {} literals that holds in the explored states excludes a state in which this is "
+      "broken next: {}",
       options.literals, failed.broken);
+  std::string text = fmt::format("\n{}\n    The state, less what is at its default\n", wrapped(what, 0));
   for (const ProofField& field : failed.counterexample->fields) {
     if (!field.plain) text += fmt::format("      {} = {}\n", field.path, field.before);
   }

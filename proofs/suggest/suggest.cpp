@@ -95,12 +95,12 @@ class Search {
  public:
   Search(const ProofSubject& subject, const SuggestOptions& options, const Cells& cells,
          const Vocabulary& vocabulary, const Samples& samples)
-      : options_(options),
+      : subject_(subject),
+        options_(options),
         cells_(cells),
         vocabulary_(vocabulary),
         samples_(samples),
         targets_(numbers_of(subject, options.targets)) {
-    for (const std::size_t t : targets_) names_of_targets_.emplace(t, subject.lemmas()[t].name);
     RulesVisitor visitor;
     subject.read(visitor);
     rules_ = std::move(visitor.rules);
@@ -176,7 +176,7 @@ class Search {
     const std::string what = goal.kind == Goal::Kind::lemma ? vocabulary_.text(clauses_[goal.number])
                              : goal.kind == Goal::Kind::requirement
                                  ? rules_[goal.rule].rule.requirements[goal.number].text
-                                 : names_of_targets_.at(goal.number);
+                                 : subject_.lemmas()[goal.number].name;
     return fmt::format("{}, by the rule \"{}\"", what, rules_[goal.rule].rule.name);
   }
   [[nodiscard]] Term term(const Clause& clause, std::size_t rule, bool after) const {
@@ -382,12 +382,12 @@ class Search {
     return found;
   }
 
+  const ProofSubject& subject_;
   const SuggestOptions& options_;
   const Cells& cells_;
   const Vocabulary& vocabulary_;
   const Samples& samples_;
   std::vector<std::size_t> targets_;
-  std::map<std::size_t, std::string> names_of_targets_;
   std::vector<Read> rules_;
   std::vector<z3::solver> solvers_;  // with the guard, and what holds before the rule
   std::deque<Goal> goals_;
@@ -451,6 +451,7 @@ class WithSuggested final : public ProofSubject {
   }
   [[nodiscard]] const std::string& client() const override { return subject_.client(); }
   [[nodiscard]] symbolic::Words words() const override { return subject_.words(); }
+  [[nodiscard]] bool judges_overruns() const override { return subject_.judges_overruns(); }
   void read(RuleVisitor& visitor) const override {
     Visitor with(*this, visitor);
     subject_.read(with);

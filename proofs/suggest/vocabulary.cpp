@@ -120,12 +120,11 @@ Extents::Extents(std::map<std::string, int> of, const std::vector<Field>& fields
   for (const Field& field : fields) {
     first_.push_back(scalars_);
     std::size_t rows = 1;
+    std::vector<int>& over = over_.emplace_back();
     for (const std::string& type : field.over) {
-      if (over_.size() < first_.size()) over_.emplace_back();
-      over_.back().push_back(of_.at(type));
+      over.push_back(of_.at(type));
       rows *= static_cast<std::size_t>(of_.at(type));
     }
-    if (over_.size() < first_.size()) over_.emplace_back();
     scalars_ += rows;
   }
 }
@@ -316,16 +315,21 @@ void Vocabulary::find_questions_of_some() {
 }
 
 void Vocabulary::find_renamings() {
-  std::vector<std::size_t> to(variables_.size());
-  std::iota(to.begin(), to.end(), std::size_t{0});
-  do {
-    bool keeps_types = true;
-    for (std::size_t v = 0; v < to.size(); ++v) keeps_types &= variables_[v].type == variables_[to[v]].type;
-    if (!keeps_types) continue;
+  static_assert(most_of_a_type == 2, "variables of a type are renamed by swapping two");
+  std::vector<std::size_t> seconds;
+  for (std::size_t v = 0; v < variables_.size(); ++v) {
+    if (is_last_of_type(v)) seconds.push_back(v);
+  }
+  for (std::size_t swapped = 0; swapped < std::size_t{1} << seconds.size(); ++swapped) {
+    std::vector<std::size_t> to(variables_.size());
+    std::iota(to.begin(), to.end(), std::size_t{0});
+    for (std::size_t n = 0; n < seconds.size(); ++n) {
+      if ((swapped >> n & 1U) != 0) std::swap(to[seconds[n] - 1], to[seconds[n]]);
+    }
     std::vector<std::size_t> renamed;
     for (Atom atom : atoms_) {
       if (atom.kind == Atom::Kind::some) {
-        renamed.push_back(std::is_sorted(to.begin(), to.end()) ? renamed.size() : atoms_.size());
+        renamed.push_back(swapped == 0 ? renamed.size() : atoms_.size());
         continue;
       }
       for (std::size_t& v : atom.use.row) v = to[v];
@@ -339,7 +343,7 @@ void Vocabulary::find_renamings() {
       renamed.push_back(static_cast<std::size_t>(found - atoms_.begin()));
     }
     renamings_.push_back(std::move(renamed));
-  } while (std::next_permutation(to.begin(), to.end()));
+  }
 }
 
 // ---- states -----------------------------------------------------------------------------------------
@@ -602,7 +606,7 @@ std::map<std::string, Domain> index_types(const Cells& cells) {
 Term Vocabulary::term_of_some(const Atom& atom, const Cells& cells, const CellReader& read,
                               Arguments members) const {
   Session& session = Session::current();
-  const Domain& domain = index_types(cells).at(variables_[atom.variable].type);
+  const Domain domain = index_types(cells).at(variables_[atom.variable].type);
   const auto is = [&](const Term& member) {
     members[atom.variable] = member;
     Term all = session.truth(true);
