@@ -13,6 +13,7 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,6 +140,31 @@ class FolderGraph {
   std::map<std::string, Vertex> vertices_;
 };
 
+// The types and templates that the lines of a file define outside of all functions, with their namespaces.
+std::set<std::string> types_of(std::istream& lines) {
+  static const std::regex opens(R"(^(?:inline )?namespace(?: ([\w:]+))? \{)");
+  static const std::regex closes(R"(^\}.*// namespace)");
+  static const std::regex type(
+      R"(^(?:template <.*> *)?(?:class|struct|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: :.*| *\{.*)?$)");
+  std::vector<std::string> within;
+  std::set<std::string> types;
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, opens)) {
+      within.push_back(match[1]);
+    } else if (std::regex_search(line, closes)) {
+      if (!within.empty()) within.pop_back();
+    } else if (std::regex_match(line, match, type)) {
+      // What has no name outside of its file is nobody else's.
+      if (std::find(within.begin(), within.end(), "") != within.end()) continue;
+      std::string name;
+      for (const std::string& one : within) name += one + "::";
+      types.insert(name + match[1].str());
+    }
+  }
+  return types;
+}
+
 }  // namespace
 
 TEST_CASE("spec includes no tool") {
@@ -185,6 +211,32 @@ TEST_CASE("a circle of folders is named by the includes that make it") {
         std::vector<std::vector<std::string>>{{"spec/kernel/a.hpp includes spec/program/b.hpp",
                                                "spec/program/c.hpp includes spec/sync/d.hpp",
                                                "spec/sync/d.hpp includes ../kernel/e.hpp"}});
+}
+
+// A linker takes the members of one for those of the other, without a word.
+TEST_CASE("no two types have the same name") {
+  std::map<std::string, fs::path> where;
+  for (const char* const folder :
+       {"spec", "checker", "proofs", "refimpl", "cli", "python", "view", "tests", "bench"}) {
+    for (const fs::path& path : sources_below(folder)) {
+      std::ifstream file(path);
+      for (const std::string& type : types_of(file)) {
+        const auto [known, is_new] = where.emplace(type, path);
+        INFO(type << " in " << known->second << " and in " << path);
+        CHECK(is_new);
+      }
+    }
+  }
+  CHECK(where.contains("lockstep::Cnf"));
+  CHECK(where.size() > 800);
+}
+
+TEST_CASE("types are read with the namespaces that they are in") {
+  std::istringstream file(
+      "namespace a {\nstruct B {\n  struct Inner {};\n};\nnamespace {\nclass Own final : public B {\n};\n"
+      "}  // namespace\nenum class C : int { one };\nstruct Declared;\ntemplate <class T> class D {\n};\n"
+      "}  // namespace a\nnamespace a::b {\nstruct B\n    : C {};\n}  // namespace a::b\n");
+  CHECK(types_of(file) == std::set<std::string>{"a::B", "a::C", "a::D", "a::b::B"});
 }
 
 TEST_CASE("every header may be included more than once") {

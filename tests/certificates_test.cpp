@@ -28,8 +28,8 @@ std::string step(char what, const std::vector<int>& literals) {
   return text + '\0';
 }
 
-Clauses clauses_of(int variables, const std::vector<std::vector<int>>& some) {
-  Clauses clauses;
+Cnf clauses_of(int variables, const std::vector<std::vector<int>>& some) {
+  Cnf clauses;
   while (clauses.variables() < variables) clauses.new_variable();
   for (const std::vector<int>& clause : some) clauses.add(clause);
   return clauses;
@@ -39,7 +39,7 @@ Clauses clauses_of(int variables, const std::vector<std::vector<int>>& some) {
 const std::vector<std::vector<int>> contradiction{{1, 2}, {1, -2}, {-1, 2}, {-1, -2}};
 
 // Whether some values of variables satisfy the clauses.
-bool satisfiable(const Clauses& clauses) {
+bool satisfiable(const Cnf& clauses) {
   z3::context context;
   z3::solver solver(context, "QF_FD");
   std::vector<z3::expr> variables;
@@ -194,7 +194,7 @@ class Terms {
 }  // namespace
 
 TEST_CASE("a refutation is one only if each of its steps follows and it ends in the empty clause") {
-  const Clauses clauses = clauses_of(3, contradiction);
+  const Cnf clauses = clauses_of(3, contradiction);
   CHECK(check_refutation(clauses, step('a', {1}) + step('a', {})).refuted);
   // From the unit the rest follows by propagation.
   CHECK(check_refutation(clauses, step('a', {1})).refuted);
@@ -202,7 +202,7 @@ TEST_CASE("a refutation is one only if each of its steps follows and it ends in 
   CHECK(check_refutation(clauses, step('a', {1, 3}) + step('d', {3, 1}) + step('a', {1})).refuted);
   CHECK(check_refutation(clauses, step('d', {1, 3}) + step('a', {1})).refuted);
 
-  const auto refused = [](const Clauses& of, const std::string& proof) {
+  const auto refused = [](const Cnf& of, const std::string& proof) {
     const Checked checked = check_refutation(of, proof);
     CHECK_FALSE(checked.refuted);
     return checked.why;

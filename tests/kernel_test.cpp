@@ -65,6 +65,15 @@ std::vector<std::uint64_t> codes_of(const K& k, const State& state) {
   return codes;
 }
 
+template <class K, class State>
+std::vector<std::string> stored_paths(const K& k, const State& state) {
+  std::vector<std::string> paths;
+  for (NamedScalar& scalar : scalars_of(k, state)) {
+    if (scalar.stored) paths.push_back(std::move(scalar.path));
+  }
+  return paths;
+}
+
 // Not inlined: where the compiler sees the size, it warns of words that no field reaches.
 template <class K, class State>
 [[gnu::noinline]] Words packed(const K& k, const State& state) {
@@ -297,8 +306,7 @@ TEST_CASE("what a port asks for is determined by the program and is not stored")
   const QuickReleaseKind k = quick_release_kind(2, {0, 1});
   Port<QuickReleaseKind> port;
   CHECK(packed_bits<QuickReleaseKind, Port<QuickReleaseKind>>(k) == 4);  // pending, done, result, ended
-  std::vector<std::string> paths;
-  for_each_named_leaf(k, port, "", [&](const auto&, const std::string& path) { paths.push_back(path); });
+  const std::vector<std::string> paths = stored_paths(k, port);
   CHECK(paths == std::vector<std::string>{"pending", "done", "result", "ended"});
 }
 
@@ -348,8 +356,7 @@ TEST_CASE("smaller capacities give the same packed bits") {
 TEST_CASE("every stored field has a path of its own") {
   const QuickReleaseKind k = quick_release_kind(2, {0, 1});
   const QuickReleaseState state{};
-  std::vector<std::string> paths;
-  for_each_named_leaf(k, state, "", [&](const auto&, const std::string& path) { paths.push_back(path); });
+  std::vector<std::string> paths = stored_paths(k, state);
   CHECK(paths.size() == codes_of(k, state).size());
   for (const char* path : {"context(0).pc", "context(1).registers(1)", "memory.rl1(1,0).present",
                            "memory.fifo1(0).count", "memory.fifo1(0)(1).block", "memory.awaited2(1,1,0)"}) {

@@ -204,7 +204,7 @@ TEST_CASE("a wait for what nobody writes is a trap under every model, one for wh
 
 TEST_CASE("who is owed execution, given who has begun and who has ended") {
   const auto owed = [](ProgressModel model, ThreadSet begun, ThreadSet ended) {
-    return OwedThreads(model, 3)(Standing{begun, ended});
+    return OwedThreads(model, 3)(ThreadStanding{begun, ended});
   };
   CHECK(owed(ProgressModel::unfair, 0b111, 0) == 0);
   CHECK(owed(ProgressModel::fair, 0, 0b010) == 0b101);
@@ -339,7 +339,7 @@ TEST_CASE("the table of 2 threads with 3 instructions") {
 
 TEST_CASE("a model that owes less than it should breaks the order, and the table says where") {
   OwesOfModels owes = owes_of_models(2);
-  owes.at(index_of(ProgressModel::lobe)) = [](const Standing& s) { return s.begun & 0b10U; };
+  owes.at(index_of(ProgressModel::lobe)) = [](const ThreadStanding& s) { return s.begun & 0b10U; };
   const ProgressTable table = table_of({2, 2, 2, 2}, owes);
   REQUIRE_FALSE(table.violations.empty());
   CHECK(std::find(table.violations.begin(), table.violations.end(),

@@ -485,16 +485,22 @@ void check_trees(const ProofEntry& entry, const SystemOptions& system, bool any_
   CHECK(result.obligations.size() > 3);
 }
 
-TEST_CASE("the trees of every system at every variant say what the proofs read, in every state", "[prove]") {
+TEST_CASE("the trees of every system at its default say what the proofs read, in every state", "[prove]") {
+  for (const ProofEntry& entry : proofs()) check_trees(entry, {});
+  // On CPCoh Z3 gives up on one.
+  for (const char* const name : {"german", "write-through"}) check_trees(find_proof(name), {}, true);
+}
+
+TEST_CASE("the trees of every system at every other variant say what the proofs read, in every state",
+          "[.][nightly]") {
   for (const ProofEntry& entry : proofs()) {
-    for (const Variant& variant : find_system(entry.system).variants) {
+    const auto& variants = find_system(entry.system).variants;
+    for (std::size_t i = 1; i < variants.size(); ++i) {
       SystemOptions system;
-      system.variant = variant.name;
+      system.variant = variants[i].name;
       check_trees(entry, system);
     }
   }
-  // On CPCoh Z3 gives up on one.
-  for (const char* const name : {"german", "write-through"}) check_trees(find_proof(name), {}, true);
 }
 
 TEST_CASE("the trees of every system with every fault say what the proofs read, in every state",

@@ -130,24 +130,19 @@ class CompiledModel : public Base, private PlainStates {
   // Where the scalars of a plain state lie.
   [[nodiscard]] std::vector<footprint::Place> places() const {
     std::vector<footprint::Place> places;
-    const State state{};
-    for_each_scalar(system_.kind(), state, "", [&](const auto& leaf, const std::string& path) {
-      const auto offset = reinterpret_cast<const char*>(&leaf) - reinterpret_cast<const char*>(&state);
-      places.push_back({path, static_cast<std::size_t>(offset), static_cast<std::uint8_t>(sizeof leaf.v),
-                        std::is_signed_v<decltype(leaf.v)>});
-    });
+    for (NamedScalar& scalar : scalars_of(system_.kind(), State{}))
+      places.push_back({std::move(scalar.path), scalar.offset, scalar.bytes, scalar.is_signed});
     return places;
   }
 
   [[nodiscard]] std::vector<ScalarBits> packed_scalars() const override {
     std::vector<ScalarBits> scalars;
     std::uint32_t at = 0;
-    const State state{};
-    for_each_named_leaf(system_.kind(), state, "", [&](const auto& leaf, const std::string& path) {
-      const auto bits = static_cast<std::uint32_t>(leaf.bits(system_.kind()));
-      scalars.push_back({path, {at, bits}});
-      at += bits;
-    });
+    for (NamedScalar& scalar : scalars_of(system_.kind(), State{})) {
+      if (!scalar.stored) continue;
+      scalars.push_back({std::move(scalar.path), {at, scalar.bits}});
+      at += scalar.bits;
+    }
     return scalars;
   }
 
@@ -180,9 +175,10 @@ class CompiledModel : public Base, private PlainStates {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of_state(
       const void* state) const override {
     std::vector<std::pair<std::string, std::string>> fields;
-    for_each_named_leaf(
-        system_.kind(), *static_cast<const State*>(state), "",
-        [&](const auto& leaf, const std::string& path) { fields.emplace_back(path, leaf.text()); });
+    for (NamedScalar& scalar : scalars_of(system_.kind(), *static_cast<const State*>(state))) {
+      const auto* const at = static_cast<const std::byte*>(state) + scalar.offset;
+      if (scalar.stored) fields.emplace_back(std::move(scalar.path), scalar.text(at));
+    }
     return fields;
   }
 

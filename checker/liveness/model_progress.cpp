@@ -42,7 +42,7 @@ class Groups {
   // Whether a scheduler owes somebody whom these paths leave out. `waiting` at barriers: for ever; else who
   // is left behind there has ended.
   [[nodiscard]] bool owes_one_left_out(ProgressModel model, const Paths& paths, bool waiting) const {
-    Standing standing;
+    ThreadStanding standing;
     ThreadSet live = 0;
     ThreadSet left_out = 0;
     for (std::size_t t = 0; t < paths.size(); ++t) {

@@ -24,7 +24,7 @@ class Names {
  public:
   Names(const StateGraph& graph, const std::vector<Renaming>& elements)
       : rules_(graph.model().rules()), all_(graph.obligations()) {
-    for (const Obligation& known : all_) number_.emplace(key(known), number_.size());
+    for (const FairnessObligation& known : all_) number_.emplace(key(known), number_.size());
     table_.resize(elements.size());
     // Others that a renaming makes of them are owed in no state that was visited.
     for (std::size_t n = 0; n < all_.size(); ++n) {
@@ -39,14 +39,14 @@ class Names {
 
  private:
   using Key = std::vector<std::uint32_t>;
-  static Key key(const Obligation& o) {
+  static Key key(const FairnessObligation& o) {
     Key key{static_cast<std::uint32_t>(o.thread + 1)};
     if (o.thread >= 0) return key;
     key.push_back(o.firing.rule);
     for (std::size_t i = 0; i < o.firing.parameter_count; ++i) key.push_back(o.firing.parameters[i]);
     return key;
   }
-  [[nodiscard]] Obligation renamed(Obligation o, const Renaming& element) const {
+  [[nodiscard]] FairnessObligation renamed(FairnessObligation o, const Renaming& element) const {
     const auto rename = [&](const std::string& type, auto& member) {
       const auto found = element.find(type);
       if (found != element.end() && static_cast<std::size_t>(member) < found->second.size())
@@ -61,14 +61,14 @@ class Names {
     }
     return o;
   }
-  std::uint32_t number_of(const Obligation& o) {
+  std::uint32_t number_of(const FairnessObligation& o) {
     const auto [found, is_new] = number_.try_emplace(key(o), static_cast<std::uint32_t>(all_.size()));
     if (is_new) all_.push_back(o);
     return found->second;
   }
 
   const std::vector<RuleDescription>& rules_;
-  std::vector<Obligation> all_;
+  std::vector<FairnessObligation> all_;
   std::map<Key, std::uint32_t> number_;
   std::vector<std::vector<std::uint32_t>> table_;  // by element, then name
 };

@@ -34,7 +34,7 @@ class EverybodyOwed final : public ModelView {
 
 }  // namespace
 
-ThreadSet owed_threads(ProgressModel model, int threads, const Standing& standing) {
+ThreadSet owed_threads(ProgressModel model, int threads, const ThreadStanding& standing) {
   using K = Concrete<DynamicSizes<ThreadTag, WorkGroupTag, CuTag, AgentTag, OrderTag>>;
   using Scheduler = ProgressModels<K>;
   K k;
@@ -142,7 +142,7 @@ bool SharedGraph::all_reach(std::vector<bool> goal, Usable&& usable) const {
 std::vector<ThreadSet> SharedGraph::owed_in_states(const Owes& owes) const {
   std::vector<ThreadSet> owed;
   owed.reserve(states());
-  for (const Standing& s : standing_) owed.push_back(owes(s) & all_ & ~s.ended);
+  for (const ThreadStanding& s : standing_) owed.push_back(owes(s) & all_ & ~s.ended);
   return owed;
 }
 

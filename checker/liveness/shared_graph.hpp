@@ -17,23 +17,23 @@ namespace lockstep {
 // Threads as bits, each a work-group of its own; thread 0 has the lowest id.
 using ThreadSet = std::uint32_t;
 
-struct Standing {
+struct ThreadStanding {
   ThreadSet begun = 0;  // has executed a step, ended or not
   ThreadSet ended = 0;
 };
 
 // Whose execution a scheduler owes; threads that have ended do not count.
-using Owes = std::function<ThreadSet(const Standing&)>;
+using Owes = std::function<ThreadSet(const ThreadStanding&)>;
 
 // What spec/scheduler/progress_models.hpp says of a model, with a slot for every work-group; of
 // most_scheduled threads at most.
-ThreadSet owed_threads(ProgressModel model, int threads, const Standing& standing);
+ThreadSet owed_threads(ProgressModel model, int threads, const ThreadStanding& standing);
 
 // The same for every standing, looked up.
 class OwedThreads {
  public:
   OwedThreads(ProgressModel model, int threads);
-  ThreadSet operator()(const Standing& standing) const {
+  ThreadSet operator()(const ThreadStanding& standing) const {
     return owed_[standing.begun << static_cast<unsigned>(threads_) | standing.ended];
   }
 
@@ -81,8 +81,8 @@ class SharedGraph {
 
   Verdict verdict_ = Verdict::holds;
   ThreadSet all_ = 0;
-  std::vector<Standing> standing_;  // of each state
-  std::vector<Edge> edges_;         // in the order of their sources
+  std::vector<ThreadStanding> standing_;  // of each state
+  std::vector<Edge> edges_;               // in the order of their sources
   // Strongly connected: a state's component, and what is asked of a component whatever is owed.
   std::vector<std::uint32_t> component_;
   std::vector<ThreadSet> stepping_;  // who steps within it

@@ -317,7 +317,7 @@ ObligationNumber StateGraph::obligation_of(const Firing& firing) {
   if (found != obligation_numbers_.end()) return found->second;
   if (obligations_.size() >= nobody) throw std::length_error("more fair rules than liveness can tell apart");
   const auto number = static_cast<ObligationNumber>(obligations_.size());
-  obligations_.push_back(of_thread ? Obligation{rule.thread, {}} : Obligation{-1, firing});
+  obligations_.push_back(of_thread ? FairnessObligation{rule.thread, {}} : FairnessObligation{-1, firing});
   obligation_numbers_.emplace(key, number);
   return number;
 }

@@ -31,10 +31,10 @@ inline void set_bit(ObligationSet& set, ObligationNumber n) {
   set[n / 64U] |= std::uint64_t{1} << (n % 64U);
 }
 
-struct Obligation {
+struct FairnessObligation {
   int thread = -1;  // of a thread
   Firing firing;    // else of this instance of a rule
-  bool operator==(const Obligation&) const = default;
+  bool operator==(const FairnessObligation&) const = default;
 };
 
 class StateGraph {
@@ -60,7 +60,7 @@ class StateGraph {
   [[nodiscard]] StateNumber target(std::size_t edge) const { return targets_[edge]; }
   [[nodiscard]] ObligationNumber label(std::size_t edge) const { return labels_[edge]; }
 
-  [[nodiscard]] const std::vector<Obligation>& obligations() const { return obligations_; }
+  [[nodiscard]] const std::vector<FairnessObligation>& obligations() const { return obligations_; }
   // What is owed and enabled in a state: an index into enabled_sets().
   [[nodiscard]] std::uint32_t enabled_set(StateNumber s) const { return enabled_[s]; }
   [[nodiscard]] const std::vector<ObligationSet>& enabled_sets() const { return sets_; }
@@ -116,7 +116,7 @@ class StateGraph {
   std::vector<std::uint32_t> fact_;
   std::vector<Kind> kind_;
 
-  std::vector<Obligation> obligations_;
+  std::vector<FairnessObligation> obligations_;
   std::unordered_map<std::uint64_t, ObligationNumber> obligation_numbers_;
   ObligationSet scratch_;
   std::vector<ObligationSet> sets_;

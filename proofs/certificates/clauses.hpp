@@ -9,8 +9,9 @@
 
 namespace lockstep {
 
-// Literals are numbers other than 0: n is a variable, -n its contrary. A 0 ends a clause.
-class Clauses {
+// In conjunctive normal form. Literals are numbers other than 0: n is a variable, -n its contrary. A 0 ends a
+// clause.
+class Cnf {
  public:
   [[nodiscard]] int variables() const { return variables_; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -32,6 +33,6 @@ class Clauses {
 };
 
 // "p cnf ...", as every SAT solver and every checker of proofs reads it; after comments "c ...".
-std::string dimacs(const Clauses& clauses, const std::vector<std::string>& comments);
+std::string dimacs(const Cnf& clauses, const std::vector<std::string>& comments);
 
 }  // namespace lockstep

@@ -24,7 +24,7 @@ class Circuit {
  public:
   Circuit() { clauses_.add({yes_ = fresh()}); }
 
-  [[nodiscard]] Clauses&& take() { return std::move(clauses_); }
+  [[nodiscard]] Cnf&& take() { return std::move(clauses_); }
   [[nodiscard]] int yes() const { return yes_; }
   [[nodiscard]] int constant(bool b) const { return b ? yes_ : -yes_; }
   int fresh() { return clauses_.new_variable(); }
@@ -133,7 +133,7 @@ class Circuit {
   }
 
  private:
-  Clauses clauses_;
+  Cnf clauses_;
   int yes_;
   std::map<Bits, int> conjunctions_;
   std::map<std::array<int, 2>, int> equalities_;
@@ -503,7 +503,7 @@ Encoded encode(const std::vector<z3::expr>& given, const std::vector<z3::expr>& 
   return by_codes_of(static_cast<std::size_t>(std::bit_width(first.codes() - 1))).take();
 }
 
-std::string dimacs(const Clauses& clauses, const std::vector<std::string>& comments) {
+std::string dimacs(const Cnf& clauses, const std::vector<std::string>& comments) {
   std::string text;
   for (const std::string& comment : comments) text += fmt::format("c {}\n", comment);
   text += fmt::format("p cnf {} {}\n", clauses.variables(), clauses.size());

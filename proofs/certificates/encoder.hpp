@@ -18,7 +18,7 @@ namespace lockstep {
 // clauses say which are equal: they are codes, as many as there are terms. What else there is (quantifiers,
 // sums and orders of numbers without a bound) may be anything.
 struct Encoded {
-  Clauses clauses;
+  Cnf clauses;
   bool exact = true;  // nothing may be anything: whatever satisfies the clauses satisfies the terms
 };
 

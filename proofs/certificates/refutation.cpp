@@ -195,7 +195,7 @@ std::optional<std::vector<Literal>> read_step(std::string_view proof, std::size_
 
 }  // namespace
 
-Checked check_refutation(const Clauses& clauses, std::string_view proof) {
+Checked check_refutation(const Cnf& clauses, std::string_view proof) {
   Propagation propagation;
   std::vector<Literal> clause;
   for (const int number : clauses.numbers()) {

@@ -19,6 +19,6 @@ struct Checked {
 // `proof` is binary DRAT: for each step 'a' or 'd', its literals as 2 * variable + sign in groups of seven
 // bits, the lowest first, and 0. A step that adds has to follow by unit propagation (RUP; what DRAT allows
 // beyond that is refused). What is taken away is only looked at less.
-Checked check_refutation(const Clauses& clauses, std::string_view proof);
+Checked check_refutation(const Cnf& clauses, std::string_view proof);
 
 }  // namespace lockstep

@@ -9,9 +9,11 @@
 #include <boost/mp11.hpp>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -58,46 +60,101 @@ constexpr void for_each_leaf(const K& k, X& x, F&& f) {
   }
 }
 
-// Calls f(leaf, path) for every stored scalar of x; paths read like C++: memory.l1(0,1).present.
-template <class K, class X, class F>
-void for_each_named_leaf(const K& k, X& x, const std::string& path, F&& f) {
-  using Plain = std::remove_cv_t<X>;
-  if constexpr (Leaf<Plain>) {
-    f(x, path);
-  } else if constexpr (DerivedFields<Plain>) {
-    return;
-  } else if constexpr (Described<Plain>) {
+// ---- scalars by name
+// ---------------------------------------------------------------------------------------
+
+// A scalar of a state.
+struct NamedScalar {
+  std::string path;        // reads like C++: memory.l1(0,1).present
+  std::size_t offset = 0;  // bytes into the state
+  std::uint8_t bytes = 0;
+  bool is_signed = false;
+  bool stored = true;      // not one that the rest of the state determines
+  std::uint32_t bits = 0;  // of its code
+  std::string (*text)(const void* scalar) = nullptr;
+};
+
+namespace detail {
+
+// Lists what is walked below one object. No template, since each state's type compiles what is.
+class ScalarList {
+ public:
+  ScalarList(const void* object, std::string path) : object_(object), path_(std::move(path)) {}
+
+  // Steps into a member or a row; what is returned steps out again.
+  std::size_t enter(const char* member) {
+    const std::size_t outer = path_.size();
+    if (outer > 0) path_ += '.';
+    path_ += member;
+    return outer;
+  }
+  std::size_t enter(std::initializer_list<int> row) {
+    const std::size_t outer = path_.size();
+    char separator = '(';
+    for (const int index : row) {
+      path_ += separator;
+      path_ += std::to_string(index);
+      separator = ',';
+    }
+    path_ += ')';
+    return outer;
+  }
+  void leave(std::size_t outer) { path_.resize(outer); }
+
+  // A scalar here, of which all but its path and its offset are given.
+  void add(const void* scalar, NamedScalar what) {
+    what.path = path_;
+    what.offset =
+        static_cast<std::size_t>(static_cast<const char*>(scalar) - static_cast<const char*>(object_));
+    scalars_.push_back(std::move(what));
+  }
+  std::vector<NamedScalar> take() { return std::move(scalars_); }
+
+ private:
+  const void* object_;
+  std::string path_;
+  std::vector<NamedScalar> scalars_;
+};
+
+template <class K, class X>
+[[gnu::cold, gnu::noinline]] void list_scalars(const K& k, const X& x, bool stored, ScalarList& list) {
+  if constexpr (Leaf<X>) {
+    list.add(&x, {{},
+                  0,
+                  sizeof x.v,
+                  std::is_signed_v<decltype(x.v)>,
+                  stored,
+                  static_cast<std::uint32_t>(x.bits(k)),
+                  [](const void* scalar) { return static_cast<const X*>(scalar)->text(); }});
+  } else if constexpr (Described<X>) {
     for_each_member(x, [&](auto& member, const char* name) {
-      for_each_named_leaf(k, member, path.empty() ? std::string(name) : path + "." + name, f);
+      const std::size_t outer = list.enter(name);
+      list_scalars(k, member, stored && !DerivedFields<X>, list);
+      list.leave(outer);
     });
   } else {
-    if constexpr (Queue<Plain>) f(x.count, path + ".count");
-    Plain::visit(k, x, [&](auto& row, auto... index) {
-      std::string at;
-      ((at += (at.empty() ? "" : ",") + std::to_string(index.v)), ...);
-      for_each_named_leaf(k, row, path + ("(" + at) + ")", f);
+    const bool stored_here = stored && !DerivedFields<X>;
+    if constexpr (Queue<X>) {
+      const std::size_t outer = list.enter("count");
+      list_scalars(k, x.count, stored_here, list);
+      list.leave(outer);
+    }
+    X::visit(k, x, [&](auto& row, auto... index) {
+      const std::size_t outer = list.enter({static_cast<int>(index.v)...});
+      list_scalars(k, row, stored_here, list);
+      list.leave(outer);
     });
   }
 }
 
-// Calls f(leaf, path) for every scalar of x, derived ones included.
-template <class K, class X, class F>
-void for_each_scalar(const K& k, X& x, const std::string& path, F&& f) {
-  using Plain = std::remove_cv_t<X>;
-  if constexpr (Leaf<Plain>) {
-    f(x, path);
-  } else if constexpr (Described<Plain>) {
-    for_each_member(x, [&](auto& member, const char* name) {
-      for_each_scalar(k, member, path.empty() ? std::string(name) : path + "." + name, f);
-    });
-  } else {
-    if constexpr (Queue<Plain>) f(x.count, path + ".count");
-    Plain::visit(k, x, [&](auto& row, auto... index) {
-      std::string at;
-      ((at += (at.empty() ? "" : ",") + std::to_string(index.v)), ...);
-      for_each_scalar(k, row, path + ("(" + at) + ")", f);
-    });
-  }
+}  // namespace detail
+
+// Every scalar of x, derived ones included, always in one order: that of for_each_leaf.
+template <class K, class X>
+std::vector<NamedScalar> scalars_of(const K& k, const X& x) {
+  detail::ScalarList list(&x, "");
+  detail::list_scalars(k, x, true, list);
+  return list.take();
 }
 
 // ---- packing to the bit ----------------------------------------------------------------------------------

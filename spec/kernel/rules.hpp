@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -72,6 +73,14 @@ constexpr Over<Tags...> over(Tags...) {
 
 inline constexpr std::size_t max_parameters = 4;
 
+// A copy of an object that needs no more than its bytes, aligned as a word.
+inline std::shared_ptr<const void> shared_copy(const void* object, std::size_t bytes) {
+  const auto copy =
+      std::make_shared<std::uint64_t[]>((bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+  std::memcpy(copy.get(), object, bytes);
+  return copy;
+}
+
 // A closure whose type is forgotten, and where in a state what it looks at begins.
 template <class Derived>
 class ErasedClosure {
@@ -87,7 +96,12 @@ class ErasedClosure {
  protected:
   template <class F>
   void hold(F f) {
-    closure_ = std::make_shared<const F>(std::move(f));
+    // Nearly every closure, and nothing to compile for each.
+    if constexpr (std::is_trivially_copyable_v<F> && alignof(F) <= alignof(std::uint64_t)) {
+      closure_ = shared_copy(&f, sizeof f);
+    } else {
+      closure_ = std::make_shared<const F>(std::move(f));
+    }
   }
   [[nodiscard]] const void* closure() const { return closure_.get(); }
   [[nodiscard]] const void* at(const void* state) const {

@@ -70,8 +70,8 @@ SymbolicRules read_closed(bool any_size, std::string_view variant) {
 }
 
 template <class Info>
-struct RegisteredClaims {
-  explicit RegisteredClaims(std::string_view header) {
+struct RegisteredForTests {
+  explicit RegisteredForTests(std::string_view header) {
     SystemClaims claims;
     claims.is_cited_whole = requires {
       requires Info::is_cited_whole;
