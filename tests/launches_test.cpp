@@ -18,6 +18,7 @@
 #include "checker/litmus/report.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/trace/trace.hpp"
+#include "tests/reachable.hpp"
 
 using namespace lockstep;
 
@@ -67,38 +68,18 @@ Observation answer(const LitmusTest& test, const std::string& system,
   return run.tally.observation();
 }
 
-std::string packed(const std::uint64_t* state, unsigned words) {
-  return {reinterpret_cast<const char*>(state), words * sizeof(std::uint64_t)};
-}
-
 // A part of every reachable state: those fields whose paths begin so, without that beginning.
 std::unordered_set<std::string> reachable(const Model& model, const std::string& part) {
-  std::unordered_set<std::string> seen;
-  std::unordered_set<std::string> states;
-  std::vector<std::vector<std::uint64_t>> waiting;
-  Successors out;
-  const auto take_in = [&] {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (!seen.insert(packed(out.state(i), model.words())).second) continue;
-      std::string fields;
-      for (const auto& [path, value] : model.fields(out.state(i))) {
-        if (path.starts_with(part)) fields += path.substr(part.size()) + "=" + value + " ";
-      }
-      states.insert(std::move(fields));
-      waiting.emplace_back(out.state(i), out.state(i) + model.words());
+  std::unordered_set<std::string> parts;
+  const ReachableStates states(model);
+  for (const PackedState& state : states.all()) {
+    std::string fields;
+    for (const auto& [path, value] : model.fields(state.data())) {
+      if (path.starts_with(part)) fields += path.substr(part.size()) + "=" + value + " ";
     }
-  };
-  out.clear(model.words());
-  model.initial(out);
-  take_in();
-  while (!waiting.empty()) {
-    const std::vector<std::uint64_t> state = std::move(waiting.back());
-    waiting.pop_back();
-    out.clear(model.words());
-    model.expand(state.data(), out);
-    take_in();
+    parts.insert(std::move(fields));
   }
-  return states;
+  return parts;
 }
 
 std::string refusal(const std::string& text) {

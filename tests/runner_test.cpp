@@ -426,7 +426,7 @@ TEST_CASE("the exit status is the gravest: interruption, bad input, difference, 
 
 TEST_CASE("a test that hits a limit is inconclusive, and its system is not judged", "[many-states]") {
   RunLimits limits;
-  limits.memory = 8 << 20;
+  limits.memory = 2 << 20;
   const SuiteResult result = run({from_text(large)}, {"quick-release"}, limits);
   REQUIRE(result.reports.size() == 1);
   const TestReport& report = result.reports[0];

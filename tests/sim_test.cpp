@@ -1,7 +1,6 @@
 // What the simulator promises: every state it visits is one that the checker reaches, what it leaves in
 // memory is what the program computes, and a run depends on nothing but its seed.
 #include <algorithm>
-#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "spec/memory/write_through.hpp"
 #include "spec/program/system.hpp"
 #include "tests/machines.hpp"
+#include "tests/reachable.hpp"
 
 using namespace lockstep;
 
@@ -152,32 +152,6 @@ Workload program_with_slots() {
   return workload;
 }
 
-using States = boost::unordered_flat_set<std::vector<std::uint64_t>>;
-
-// Every reachable state, packed.
-States reachable(const Model& model) {
-  States seen;
-  std::vector<std::vector<std::uint64_t>> next;
-  const auto take = [&](const Successors& states) {
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      std::vector<std::uint64_t> words(states.state(i), states.state(i) + model.words());
-      if (seen.insert(words).second) next.push_back(std::move(words));
-    }
-  };
-  Successors states;
-  states.clear(model.words());
-  model.initial(states);
-  take(states);
-  while (!next.empty()) {
-    const std::vector<std::uint64_t> state = std::move(next.back());
-    next.pop_back();
-    states.clear(model.words());
-    model.expand(state.data(), states);
-    take(states);
-  }
-  return seen;
-}
-
 // Copies what a timed state holds into a concrete one, field by field.
 template <class KC, class C, class T>
 void project(const KC& k, C& to, const T& from) {
@@ -232,14 +206,14 @@ std::size_t visits_only_reachable_states(const Workload& workload, std::uint64_t
   const auto program = std::make_shared<const Program>(workload.program);
   k.set_value_range(values_of(*program));
   const auto model = find_system(Info::name).build(program, system);
-  const States states = reachable(*model);
-  REQUIRE(states.size() > 100);
+  const ReachableStates reachable(*model);
+  REQUIRE(reachable.all().size() > 100);
   const unsigned bits = packed_bits<KC, StateC>(k);
   REQUIRE(bits == model->state_bits());
 
   std::uint64_t steps = 0;
   std::uint64_t beyond = 0;
-  States visited;
+  boost::unordered_flat_set<PackedState> visited;
   for (std::uint64_t seed = 1; steps < firings; ++seed) {
     SimulationOptions options;
     options.cus = 2;
@@ -249,9 +223,9 @@ std::size_t visits_only_reachable_states(const Workload& workload, std::uint64_t
     engine.on_firing = [&] {
       StateC state{};
       project(k, state, engine.state());
-      std::vector<std::uint64_t> words(model->words());
+      PackedState words(model->words());
       pack(k, state, words.data());
-      beyond += states.contains(words) ? 0 : 1;
+      beyond += reachable.contains(words) ? 0 : 1;
       visited.insert(std::move(words));
       ++steps;
     };

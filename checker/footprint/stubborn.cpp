@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace lockstep::footprint {
 
@@ -30,6 +30,14 @@ std::uint32_t signal_in(std::uint32_t answer) {
 }
 std::uint32_t truth_in(std::uint32_t answer) {
   return answer & 1U;
+}
+
+// How many of a set another lacks.
+std::uint32_t missing(const std::uint64_t* set, const std::uint64_t* other, std::size_t words) {
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words; ++w)
+    count += static_cast<std::uint64_t>(std::popcount(set[w] & ~other[w]));
+  return static_cast<std::uint32_t>(count);
 }
 
 bool changes_queue(AccessKind kind) {
@@ -299,12 +307,19 @@ void StubbornSets::keep_what_may_happen(const std::vector<const std::byte*>& ini
 
 void StubbornSets::pack_sets(const std::vector<NodeId>& breakers) {
   std::vector<std::uint32_t> bit_of(nodes_.size(), none);
+  std::vector<std::vector<NodeId>> having(atoms_.size());
   for (NodeId n = 0; n < nodes_.size(); ++n) {
     if (!live_[n]) continue;
-    bit_of[n] = static_cast<std::uint32_t>(node_of_bit_.size());
-    node_of_bit_.push_back(n);
+    const std::vector<AtomId>& atoms = nodes_[n].atoms;
+    bit_of[n] = static_cast<std::uint32_t>(case_of_bit_.size());
+    case_of_bit_.push_back(nodes_[n].of_case);
+    first_atom_.push_back(static_cast<std::uint32_t>(atoms_of_bits_.size()));
+    most_atoms_ = std::max(most_atoms_, atoms.size());
+    atoms_of_bits_.insert(atoms_of_bits_.end(), atoms.begin(), atoms.end());
+    for (const AtomId a : atoms) having[a].push_back(n);
   }
-  words_ = (node_of_bit_.size() + 63) / 64;
+  first_atom_.push_back(static_cast<std::uint32_t>(atoms_of_bits_.size()));
+  words_ = (case_of_bit_.size() + 63) / 64;
   const auto add_to = [&](std::uint64_t* set, const std::vector<NodeId>& list) {
     for (const NodeId n : list) {
       if (bit_of[n] != none) set[bit_of[n] / 64] |= std::uint64_t{1} << (bit_of[n] % 64);
@@ -316,6 +331,7 @@ void StubbornSets::pack_sets(const std::vector<NodeId>& breakers) {
     return sets;
   };
   enabling_ = pack(enablers_);
+  having_ = pack(having);
   falsifying_ = pack(falsifiers_);
   conflicting_ = pack(conflicts_);
   disabling_.assign(guards_.size() * words_, 0);
@@ -399,10 +415,15 @@ void StubbornSets::add(const std::uint64_t* nodes, Room& room) const {
   for (std::size_t w = 0; w < words_; ++w) {
     const std::uint64_t fresh = nodes[w] & ~room.members[w];
     room.members[w] |= fresh;
-    for (std::uint64_t rest = fresh; rest != 0; rest &= rest - 1)
+    for (std::uint64_t rest = fresh & ~room.settled[w]; rest != 0; rest &= rest - 1)
       room.waiting.push_back(
           static_cast<std::uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
   }
+}
+
+void StubbornSets::settle(AtomId lacking, Room& room) const {
+  const std::uint64_t* const having = &having_[lacking * words_];
+  for (std::size_t w = 0; w < words_; ++w) room.settled[w] |= having[w];
 }
 
 bool StubbornSets::ask(AtomId atom, Room& room) const {
@@ -418,6 +439,7 @@ bool StubbornSets::ask(AtomId atom, Room& room) const {
 bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) const {
   ++room.now;
   std::fill(room.members.begin(), room.members.end(), 0U);
+  std::fill(room.settled.begin(), room.settled.end(), 0U);
   room.waiting.clear();
   room.enabled.clear();
   room.answers.clear();
@@ -436,6 +458,7 @@ bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) cons
       } else if (access.changes) {
         // It stays undone as long as one of its conditions stays false.
         add(&enabling_[*lacking * words_], room);
+        settle(*lacking, room);
       }
     }
     return true;
@@ -444,36 +467,47 @@ bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) cons
   add(watched_.data(), room);
   // What came last is looked at first: that keeps to what a cause needs, before others bring along theirs.
   while (!room.waiting.empty()) {
-    const Node& node = nodes_[node_of_bit_[room.waiting.back()]];
+    const std::uint32_t bit = room.waiting.back();
     room.waiting.pop_back();
-    if (room.chosen[node.of_case] == room.now) continue;
-    // Of the conditions that it lacks, the one that brings the least along.
+    const std::uint32_t of_case = case_of_bit_[bit];
+    if (room.chosen[of_case] == room.now || (room.settled[bit / 64] >> (bit % 64) & 1U) != 0) continue;
+    // Of the conditions that it lacks, the one that brings the least along. Those that would bring more are
+    // not asked: the fewer answers a set rests on, the more often it is found again.
+    const AtomId* const atoms = &atoms_of_bits_[first_atom_[bit]];
+    const std::size_t count = first_atom_[bit + 1] - first_atom_[bit];
+    for (std::size_t i = 0; i < count; ++i)
+      room.costs[i] = missing(&enabling_[atoms[i] * words_], room.members.data(), words_);
     AtomId least = none;
-    int cost = std::numeric_limits<int>::max();
-    for (const AtomId a : node.atoms) {
-      if (ask(a, room)) continue;
-      const std::uint64_t* const enabling = &enabling_[a * words_];
-      int fresh = 0;
-      for (std::size_t v = 0; v < words_; ++v) fresh += std::popcount(enabling[v] & ~room.members[v]);
-      if (fresh < cost) {
-        least = a;
-        cost = fresh;
-      }
-      if (fresh == 0) break;
+    std::uint32_t cost = 0;
+    for (std::size_t asked = 0; asked < count && least == none; ++asked) {
+      const auto cheapest =
+          std::min_element(room.costs.begin(), room.costs.begin() + static_cast<std::ptrdiff_t>(count));
+      const AtomId a = atoms[cheapest - room.costs.begin()];
+      cost = std::exchange(*cheapest, none);
+      if (!ask(a, room)) least = a;
     }
     if (least == none) {
-      if (!take(node.of_case)) return false;
-    } else if (cost > 0) {
-      add(&enabling_[least * words_], room);
+      if (!take(of_case)) return false;
+    } else {
+      if (cost > 0) add(&enabling_[least * words_], room);
+      settle(least, room);
     }
   }
   return true;
 }
 
+void StubbornSets::forget(Room& room) const {
+  room.roots.assign(guards_.size(), Room::unknown);
+  room.stretches.clear();
+  room.given.clear();
+  room.kept.clear();
+}
+
 // Adds what was just asked to the tree of the seed.
 void StubbornSets::remember(std::uint32_t seed, bool whole, Room& room) const {
+  // States that are explored one after the other are alike: what was learned long ago is rarely asked for.
   constexpr std::size_t most = std::size_t{1} << 24U;  // answers; 64 MiB
-  if (room.given.size() + room.answers.size() > most) return;
+  if (room.given.size() + room.answers.size() > most) forget(room);
   // The last stretch of an answered path: what is left of the answers, and the set.
   const auto rest = [&](std::size_t from) {
     Room::Stretch end{static_cast<std::uint32_t>(room.given.size()),
@@ -580,12 +614,11 @@ std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t
   if (room.members.size() != words_ || room.chosen.size() != guards_.size() ||
       room.now > none - enabled.size() - 1) {
     room.members.assign(words_, 0);
+    room.settled.assign(words_, 0);
+    room.costs.assign(most_atoms_, 0);
     room.chosen.assign(guards_.size(), 0);
     room.asked.assign(atoms_.size(), 0);
-    room.roots.assign(guards_.size(), Room::unknown);
-    room.stretches.clear();
-    room.given.clear();
-    room.kept.clear();
+    forget(room);
     room.now = 0;
   }
   truths_->evaluate(state, room.of_atoms);

@@ -57,7 +57,9 @@ class StubbornSets {
     std::vector<std::uint32_t> asked;    // by atom: the number of the set that asked it
     std::vector<std::uint32_t> answers;  // of the set that is being built, as those given
     std::vector<std::uint64_t> members;  // of the set that is being built: nodes, a bit each
-    std::vector<std::uint32_t> waiting;  // those of them that are still to be looked at
+    std::vector<std::uint64_t> settled;  // likewise; they lack an atom whose enablers all are members
+    std::vector<std::uint32_t> waiting;  // members that are still to be looked at, unless settled
+    std::vector<std::uint32_t> costs;    // of a node's atoms: how many nodes each would bring along
     std::vector<std::uint32_t> chosen;   // by case: the number of the set that took it
     std::uint32_t now = 0;               // of the set
     std::vector<std::uint32_t> enabled;  // instances of the set
@@ -119,8 +121,11 @@ class StubbornSets {
   // The same, from what was built before where that is known.
   bool find(std::uint32_t seed, std::size_t limit, Room& room) const;
   void remember(std::uint32_t seed, bool whole, Room& room) const;
+  void forget(Room& room) const;
   bool ask(AtomId atom, Room& room) const;
   void add(const std::uint64_t* nodes, Room& room) const;
+  // What lacks the atom brings nothing more along, now that whatever makes it true is in the set.
+  void settle(AtomId lacking, Room& room) const;
   void pack_sets(const std::vector<NodeId>& breakers);
 
   std::shared_ptr<const Footprints> footprints_;
@@ -132,14 +137,19 @@ class StubbornSets {
   std::vector<std::vector<NodeId>> enablers_;    // by atom: what may make it true
   std::vector<std::vector<NodeId>> falsifiers_;  // by atom: what may make it false
   std::vector<Node> nodes_;
-  std::vector<bool> live_;                               // by node: some run may realise it
-  std::vector<NodeId> node_of_bit_;                      // the live ones
+  std::vector<bool> live_;  // by node: some run may realise it
+  // Of the live ones, by bit: the case, and where the atoms of one begin and those of the one before end.
+  std::vector<std::uint32_t> case_of_bit_;
+  std::vector<std::uint32_t> first_atom_;
+  std::vector<AtomId> atoms_of_bits_;
+  std::size_t most_atoms_ = 0;                           // of a node
   std::vector<std::vector<AtomId>> guards_;              // by case
   std::vector<std::vector<ClassifiedAccess>> accesses_;  // by case
   std::vector<std::vector<NodeId>> conflicts_;           // by class of access
   // The same lists as sets, a bit a node, and `words_` words a set.
   std::size_t words_ = 0;
   std::vector<std::uint64_t> enabling_;     // by atom
+  std::vector<std::uint64_t> having_;       // by atom: the nodes that have it
   std::vector<std::uint64_t> falsifying_;   // by atom
   std::vector<std::uint64_t> disabling_;    // by case: what may make some atom of its guard false
   std::vector<std::uint64_t> conflicting_;  // by class of access
