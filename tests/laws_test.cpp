@@ -24,11 +24,14 @@ namespace fs = std::filesystem;
 
 using Texts = std::vector<std::string>;
 
-// Calls the function with every system at every variant, without a fault and with each.
-using Visit = std::function<void(const SystemEntry&, const Texts& faults, const recorded::Description&)>;
-using VisitVariant = std::function<void(const SystemEntry&, std::string_view variant, const Texts& faults,
-                                        const recorded::Description&)>;
-void for_each_variant_description(const VisitVariant& f) {
+// A system at a variant, without a fault or with one, as it is read there.
+struct Reading {
+  const SystemEntry& entry;
+  std::string_view variant;
+  Texts faults;
+  recorded::Description description;
+};
+void for_each_reading(const std::function<void(const Reading&)>& f) {
   for (const SystemEntry& entry : systems()) {
     for (const Variant& variant : entry.variants) {
       std::vector<Texts> choices{{}};
@@ -38,14 +41,10 @@ void for_each_variant_description(const VisitVariant& f) {
         options.variant = variant.name;
         options.faults = faults;
         INFO(entry.name << "/" << variant.name << (faults.empty() ? "" : ", fault " + faults.front()));
-        f(entry, variant.name, faults, entry.describe(options));
+        f({entry, variant.name, faults, entry.describe(options)});
       }
     }
   }
-}
-void for_each_description(const Visit& f) {
-  for_each_variant_description([&](const SystemEntry& entry, std::string_view, const Texts& faults,
-                                   const recorded::Description& d) { f(entry, faults, d); });
 }
 
 const SystemClaims& claims_of(const SystemEntry& entry) {
@@ -69,76 +68,81 @@ std::string system_in(const fs::path& header) {
   return {};
 }
 
+// ---- what holds of each reading
+// ----------------------------------------------------------------------------
+
+void keeps_the_laws(const Reading& reading) {
+  for (const recorded::RecordedRule& rule : reading.description.rules) {
+    INFO(rule.name << " keeps the laws of protocol code");
+    CHECK(rule.problems == Texts{});
+  }
+}
+
+// Every rule a name of its own, and its unit; every invariant a name of its own.
+void is_named(const recorded::Description& d) {
+  CHECK_FALSE(d.rules.empty());
+  std::set<std::string> names;
+  for (const recorded::RecordedRule& rule : d.rules) {
+    INFO("a rule is named: '" << rule.name << "' of '" << rule.unit << "'");
+    CHECK_FALSE(rule.name.empty());
+    CHECK_FALSE(rule.unit.empty());
+    CHECK(names.insert(rule.name).second);
+  }
+  names.clear();
+  for (const recorded::RecordedInvariant& invariant : d.invariants) {
+    INFO("an invariant is named: '" << invariant.name << "'");
+    CHECK_FALSE(invariant.name.empty());
+    CHECK(names.insert(invariant.name).second);
+  }
+}
+
+void says_where_it_comes_from(const Reading& reading) {
+  if (claims_of(reading.entry).is_cited_whole) return;
+  for (const recorded::RecordedRule& rule : reading.description.rules) {
+    INFO(rule.name << " says where it comes from");
+    CHECK_FALSE(rule.source.empty());
+  }
+}
+
+void can_fire(const Reading& reading) {
+  if (!reading.faults.empty()) return;
+  for (const recorded::RecordedRule& rule : reading.description.rules) {
+    INFO(rule.name << " can fire, and does something");
+    CHECK_FALSE(recorded::is_constant(rule.guard, "false"));
+    CHECK_FALSE(rule.writes.empty());
+  }
+}
+
+// By some rule, but those fields that the system names.
+void reads_every_field(const Reading& reading) {
+  const std::string fault = reading.faults.empty() ? "" : reading.faults.front();
+  recorded::Description rules_only = reading.description;
+  rules_only.invariants.clear();
+  const Texts unread = unread_fields(rules_only);
+  for (const std::string& field : reading.description.fields) {
+    // Every memory system shares the port and leaves some of it to the threads: they take the completion
+    // and its value, and not every system asks for order and scope.
+    if (field.starts_with("port(thread).")) continue;
+    INFO(field << " is read");
+    const bool is_unread = std::find(unread.begin(), unread.end(), field) != unread.end();
+    CHECK(is_unread == claims_of(reading.entry).is_unread(field, reading.variant, fault));
+  }
+}
+
 }  // namespace
 
-TEST_CASE("no rule of any system breaks a law of protocol code") {
+// Most of the time goes into reading the rules, which is done once for all of this.
+TEST_CASE("rules keep the laws, are named and cited, can fire, and read every field") {
   std::size_t rules = 0;
-  for_each_description([&](const SystemEntry&, const Texts&, const recorded::Description& d) {
-    for (const recorded::RecordedRule& rule : d.rules) {
-      INFO(rule.name);
-      CHECK(rule.problems == Texts{});
-      ++rules;
-    }
+  for_each_reading([&](const Reading& reading) {
+    keeps_the_laws(reading);
+    is_named(reading.description);
+    says_where_it_comes_from(reading);
+    can_fire(reading);
+    reads_every_field(reading);
+    rules += reading.description.rules.size();
   });
   CHECK(rules > 3000);
-}
-
-TEST_CASE("every rule has a name of its own and names its unit") {
-  for_each_description([](const SystemEntry&, const Texts&, const recorded::Description& d) {
-    REQUIRE_FALSE(d.rules.empty());
-    std::set<std::string> names;
-    for (const recorded::RecordedRule& rule : d.rules) {
-      INFO(rule.name);
-      CHECK_FALSE(rule.name.empty());
-      CHECK_FALSE(rule.unit.empty());
-      CHECK(names.insert(rule.name).second);
-    }
-    names.clear();
-    for (const recorded::RecordedInvariant& invariant : d.invariants) {
-      INFO(invariant.name);
-      CHECK_FALSE(invariant.name.empty());
-      CHECK(names.insert(invariant.name).second);
-    }
-  });
-}
-
-TEST_CASE("every rule of a protocol from the literature says where it comes from") {
-  for_each_description([&](const SystemEntry& entry, const Texts&, const recorded::Description& d) {
-    if (claims_of(entry).is_cited_whole) return;
-    for (const recorded::RecordedRule& rule : d.rules) {
-      INFO(rule.name);
-      CHECK_FALSE(rule.source.empty());
-    }
-  });
-}
-
-TEST_CASE("every rule of a system without faults can fire, and does something") {
-  for_each_description([](const SystemEntry&, const Texts& faults, const recorded::Description& d) {
-    if (!faults.empty()) return;
-    for (const recorded::RecordedRule& rule : d.rules) {
-      INFO(rule.name);
-      CHECK_FALSE(recorded::is_constant(rule.guard, "false"));
-      CHECK_FALSE(rule.writes.empty());
-    }
-  });
-}
-
-TEST_CASE("every declared field is read by some rule of its system, but those that it names") {
-  for_each_variant_description([&](const SystemEntry& entry, std::string_view variant, const Texts& faults,
-                                   const recorded::Description& d) {
-    const std::string fault = faults.empty() ? "" : faults.front();
-    recorded::Description rules_only = d;
-    rules_only.invariants.clear();
-    const Texts unread = unread_fields(rules_only);
-    for (const std::string& field : d.fields) {
-      // Every memory system shares the port and leaves some of it to the threads: they take the completion
-      // and its value, and not every system asks for order and scope.
-      if (field.starts_with("port(thread).")) continue;
-      INFO(field);
-      const bool is_unread = std::find(unread.begin(), unread.end(), field) != unread.end();
-      CHECK(is_unread == claims_of(entry).is_unread(field, variant, fault));
-    }
-  });
 }
 
 TEST_CASE("a fault or a variant changes the rules of its system, and has a name of its own") {
