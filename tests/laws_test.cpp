@@ -80,7 +80,7 @@ void keeps_the_laws(const Reading& reading) {
 
 // Every rule a name of its own, and its unit; every invariant a name of its own.
 void is_named(const recorded::Description& d) {
-  CHECK_FALSE(d.rules.empty());
+  REQUIRE_FALSE(d.rules.empty());
   std::set<std::string> names;
   for (const recorded::RecordedRule& rule : d.rules) {
     INFO("a rule is named: '" << rule.name << "' of '" << rule.unit << "'");

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 namespace lockstep::footprint {
 
@@ -314,7 +313,6 @@ void StubbornSets::pack_sets(const std::vector<NodeId>& breakers) {
     bit_of[n] = static_cast<std::uint32_t>(case_of_bit_.size());
     case_of_bit_.push_back(nodes_[n].of_case);
     first_atom_.push_back(static_cast<std::uint32_t>(atoms_of_bits_.size()));
-    most_atoms_ = std::max(most_atoms_, atoms.size());
     atoms_of_bits_.insert(atoms_of_bits_.end(), atoms.begin(), atoms.end());
     for (const AtomId a : atoms) having[a].push_back(n);
   }
@@ -424,6 +422,7 @@ void StubbornSets::add(const std::uint64_t* nodes, Room& room) const {
 void StubbornSets::settle(AtomId lacking, Room& room) const {
   const std::uint64_t* const having = &having_[lacking * words_];
   for (std::size_t w = 0; w < words_; ++w) room.settled[w] |= having[w];
+  add(&enabling_[lacking * words_], room);
 }
 
 bool StubbornSets::ask(AtomId atom, Room& room) const {
@@ -457,7 +456,6 @@ bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) cons
         for (const AtomId a : access.conditions) add(&falsifying_[a * words_], room);
       } else if (access.changes) {
         // It stays undone as long as one of its conditions stays false.
-        add(&enabling_[*lacking * words_], room);
         settle(*lacking, room);
       }
     }
@@ -473,24 +471,22 @@ bool StubbornSets::build(std::uint32_t seed, std::size_t limit, Room& room) cons
     if (room.chosen[of_case] == room.now || (room.settled[bit / 64] >> (bit % 64) & 1U) != 0) continue;
     // Of the conditions that it lacks, the one that brings the least along. Those that would bring more are
     // not asked: the fewer answers a set rests on, the more often it is found again.
-    const AtomId* const atoms = &atoms_of_bits_[first_atom_[bit]];
-    const std::size_t count = first_atom_[bit + 1] - first_atom_[bit];
-    for (std::size_t i = 0; i < count; ++i)
+    const std::span atoms(atoms_of_bits_.begin() + first_atom_[bit],
+                          atoms_of_bits_.begin() + first_atom_[bit + 1]);
+    room.costs.resize(atoms.size());
+    for (std::size_t i = 0; i < atoms.size(); ++i)
       room.costs[i] = missing(&enabling_[atoms[i] * words_], room.members.data(), words_);
     AtomId least = none;
-    std::uint32_t cost = 0;
-    for (std::size_t asked = 0; asked < count && least == none; ++asked) {
-      const auto cheapest =
-          std::min_element(room.costs.begin(), room.costs.begin() + static_cast<std::ptrdiff_t>(count));
-      const AtomId a = atoms[cheapest - room.costs.begin()];
-      cost = std::exchange(*cheapest, none);
+    for (std::size_t asked = 0; asked < atoms.size() && least == none; ++asked) {
+      const auto cheapest = std::min_element(room.costs.begin(), room.costs.end());
+      *cheapest = none;
+      const AtomId a = atoms[static_cast<std::size_t>(cheapest - room.costs.begin())];
       if (!ask(a, room)) least = a;
     }
-    if (least == none) {
-      if (!take(of_case)) return false;
-    } else {
-      if (cost > 0) add(&enabling_[least * words_], room);
+    if (least != none) {
       settle(least, room);
+    } else if (!take(of_case)) {
+      return false;
     }
   }
   return true;
@@ -505,7 +501,7 @@ void StubbornSets::forget(Room& room) const {
 
 // Adds what was just asked to the tree of the seed.
 void StubbornSets::remember(std::uint32_t seed, bool whole, Room& room) const {
-  // States that are explored one after the other are alike: what was learned long ago is rarely asked for.
+  // Rather than to learn nothing more: states that are explored one after the other are alike.
   constexpr std::size_t most = std::size_t{1} << 24U;  // answers; 64 MiB
   if (room.given.size() + room.answers.size() > most) forget(room);
   // The last stretch of an answered path: what is left of the answers, and the set.
@@ -615,7 +611,6 @@ std::size_t StubbornSets::choose(const std::byte* state, std::span<std::uint32_t
       room.now > none - enabled.size() - 1) {
     room.members.assign(words_, 0);
     room.settled.assign(words_, 0);
-    room.costs.assign(most_atoms_, 0);
     room.chosen.assign(guards_.size(), 0);
     room.asked.assign(atoms_.size(), 0);
     forget(room);

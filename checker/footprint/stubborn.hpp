@@ -124,7 +124,7 @@ class StubbornSets {
   void forget(Room& room) const;
   bool ask(AtomId atom, Room& room) const;
   void add(const std::uint64_t* nodes, Room& room) const;
-  // What lacks the atom brings nothing more along, now that whatever makes it true is in the set.
+  // Adds whatever makes the atom true: what lacks it brings nothing more along from now on.
   void settle(AtomId lacking, Room& room) const;
   void pack_sets(const std::vector<NodeId>& breakers);
 
@@ -142,7 +142,6 @@ class StubbornSets {
   std::vector<std::uint32_t> case_of_bit_;
   std::vector<std::uint32_t> first_atom_;
   std::vector<AtomId> atoms_of_bits_;
-  std::size_t most_atoms_ = 0;                           // of a node
   std::vector<std::vector<AtomId>> guards_;              // by case
   std::vector<std::vector<ClassifiedAccess>> accesses_;  // by case
   std::vector<std::vector<NodeId>> conflicts_;           // by class of access
