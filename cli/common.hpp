@@ -24,9 +24,9 @@ struct LimitOptions {
 };
 
 // What `lockstep list` lists.
-inline const std::vector<std::string> listed_kinds{"systems",  "variants",  "faults", "sizes",
-                                                   "rules",    "findings",  "tests",  "models",
-                                                   "programs", "schedulers"};
+inline const std::vector<std::string> listed_kinds{"systems",  "variants", "faults",    "sizes",
+                                                   "rules",    "findings", "tests",     "models",
+                                                   "programs", "kernels",  "schedulers"};
 
 // Of --no-reduce where every reduction may be had.
 inline constexpr const char* no_reduce_what = "Reductions to do without: moves, stubborn, dead, at-once";

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checker/axiomatic/cat_compiler.hpp"
+#include "checker/language/kernel_file.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
@@ -116,6 +117,22 @@ std::vector<Section> programs_sections() {
   }
   return found;
 }
+// Each with its sizes.
+std::vector<Section> kernels_sections() {
+  std::vector<Section> found;
+  for (const std::string& name : kernels::shipped_kernel_files()) {
+    const auto file = kernels::read_kernel_file(kernels::kernel_file_of(name));
+    Section section{"kernels", fmt::format("{}: {}", name, file->what), {}};
+    for (const kernels::KernelFile::Size& size : file->sizes) {
+      section.items.emplace_back(fmt::format("--size {}=", size.name.text),
+                                 fmt::format("{}, {} by default", size.what, size.standard));
+    }
+    for (const kernels::KernelFile::MadeGraph& graph : file->graphs)
+      section.items.emplace_back(fmt::format("--graph {}=", graph.name.text), "a file in place of the graph");
+    found.push_back(std::move(section));
+  }
+  return found;
+}
 std::vector<Section> schedulers_sections() {
   return {{"schedulers", "Progress models (progress --scheduler)", items_of(progress_models)},
           {"schedulers", "Waiting policies (progress --scheduler)", items_of(waiting_policies)},
@@ -175,6 +192,7 @@ std::vector<Section> sections(const std::vector<std::string>& words, std::vector
   if (kind == "tests") return {tests_section(errors)};
   if (kind == "models") return {models_section()};
   if (kind == "programs") return programs_sections();
+  if (kind == "kernels") return kernels_sections();
   if (kind == "schedulers") return schedulers_sections();
   if (kind == "systems" || (kind.empty() && system == nullptr)) return {systems_section()};
   std::vector<Section> found;
@@ -274,10 +292,11 @@ Command add_list(CLI::App& lockstep) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       lockstep.add_subcommand("list", "List what there is: systems, tests, models, programs and so on");
-  app->add_option("WHAT", options->words,
-                  "systems, variants, faults, sizes, rules, findings, tests, models, programs or schedulers, "
-                  "and a system; either "
-                  "may be left out");
+  app->add_option(
+      "WHAT", options->words,
+      "systems, variants, faults, sizes, rules, findings, tests, models, programs, kernels or schedulers, "
+      "and a system; either "
+      "may be left out");
   app->add_flag("--json", options->json, "Print JSON, schema lockstep.list/1");
   app->add_flag("--markdown", options->markdown,
                 "Print the page docs/systems/README.md, or of findings docs/findings.md");
@@ -290,6 +309,7 @@ Command add_list(CLI::App& lockstep) {
       "  lockstep list tests\n"
       "  lockstep list models                the axiomatic models, for --model\n"
       "  lockstep list programs              locks, semaphores and barriers, for progress\n"
+      "  lockstep list kernels               files of kernels, for sim\n"
       "  lockstep list schedulers            for progress --scheduler");
   return {app, [options] { return run(*options); }};
 }

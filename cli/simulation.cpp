@@ -17,8 +17,9 @@ namespace lockstep::cli {
 void add_to(CLI::App& app, SimulationChoice& choice) {
   app.add_option("WORKLOAD", choice.workload,
                  "copy, vector-add, reduction, histogram, stencil, message-passing, or all of them: all; "
-                 "a synchronization program; a litmus test, by name or file; a kernel trace "
-                 "(kernelslist.g, FILE.traceg); of launches: babelstream, stencil")
+                 "a file of kernels (FILE.cl, or one that is shipped: lockstep list kernels); a "
+                 "synchronization program; a litmus test, by name or file; a kernel trace (kernelslist.g, "
+                 "FILE.traceg); of launches: babelstream, stencil")
       ->required();
   add_list(app, "--on", choice.systems,
            "Systems to run on (default: write-through); sc/awg: under a waiting policy")
@@ -33,6 +34,9 @@ void add_to(CLI::App& app, SimulationChoice& choice) {
       ->type_name("PATH=VALUE");
   add_list(app, "--size", choice.sizes, "A size of the workload or of the protocol, such as words=4096")
       ->type_name("K=N");
+  add_list(app, "--graph", choice.graphs,
+           "A file in place of a graph that a file of kernels makes: Matrix Market or DIMACS")
+      ->type_name("NAME=FILE");
   add_list(app, "--fault", choice.faults, "A deliberate mistake of the systems; may be given many times")
       ->type_name("NAME");
   app.add_option("--cus", choice.cus, "CUs (default: as the machine has)")

@@ -68,6 +68,12 @@ std::string borrowed_text(const SystemResult& r) {
   return fmt::format("  The machine file does not describe {}: as in {}\n", r.system, r.described_in);
 }
 
+std::string race_text(const ComparedRun& run, int width) {
+  return run.race.empty()
+             ? ""
+             : fmt::format("  {:<{}} {}\n", width > 0 ? "Data race" : "Data race:", width, run.race);
+}
+
 // One row of a comparison.
 struct Figure {
   std::string name;
@@ -200,6 +206,8 @@ ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& 
                          const std::function<void(const std::string&)>& on_progress) {
   SimulationOptions options = request.options;
   WorkloadShape shape = shape_for(request.machine, options);
+  shape.graphs = request.graphs;
+  shape.interrupted = &interrupted;
   for (const WorkloadSize& size : entry.sizes) options.size_names.emplace_back(size.name);
   for (const auto& [size, value] : request.sizes) {
     const bool of_workload = std::any_of(entry.sizes.begin(), entry.sizes.end(),
@@ -209,6 +217,7 @@ ComparedRun run_workload(const SimulationRequest& request, const WorkloadEntry& 
   const Workload workload = build_workload(entry, shape);
   ComparedRun run{
       std::string(entry.name), shape.cus, shape.seed, static_cast<int>(workload.outputs.size()), {}};
+  run.race = workload.race;
   for (const std::string& system : request.systems) {
     run.results.push_back(run_system(request, workload, system, options, interrupted, on_progress));
     if (run.results.back().end == SimulationEnd::interrupted) break;
@@ -226,12 +235,13 @@ std::string comparison_text(const ComparedRun& run, bool rules) {
     text += fmt::format("Sim {} on {}: {}\n", run.workload, r.system, where);
     text += statistics_text(r.statistics, rules);
     text += fmt::format("  {:<14} {}\n", "Results", verdict(run, r));
-    return text + borrowed_text(r) + "\n";
+    return text + race_text(run, 14) + borrowed_text(r) + "\n";
   }
   text += fmt::format("Sim {}: {}\n", run.workload, where);
   text += side_by_side(run);
   for (const SystemResult& r : run.results)
     text += fmt::format("  Results on {}: {}\n", r.system, verdict(run, r));
+  text += race_text(run, 0);
   for (const SystemResult& r : run.results) text += borrowed_text(r);
   return text + "\n";
 }
@@ -250,6 +260,7 @@ nlohmann::ordered_json comparison_json(const std::string& machine, const std::ve
       one["end"] = word(r.end);
       one["words_checked"] = run.checked;
       one["words_wrong"] = r.wrong;
+      if (!run.race.empty()) one["race"] = run.race;
       if (!r.waiting.empty()) one["waiting"] = r.waiting;
       if (!r.described_in.empty()) one["described_in"] = r.described_in;
       one.update(statistics_json(r.statistics));

@@ -17,8 +17,9 @@ namespace lockstep {
 
 struct SimulationRequest {
   MachineDescription machine;
-  std::vector<std::string> systems;  // names, with variants where they differ from the default
-  std::map<std::string, int> sizes;  // of workloads and of protocols
+  std::vector<std::string> systems;           // names, with variants where they differ from the default
+  std::map<std::string, int> sizes;           // of workloads and of protocols
+  std::map<std::string, std::string> graphs;  // files, by name, of a file of kernels
   SimulationOptions options;
 };
 
@@ -38,6 +39,7 @@ struct ComparedRun {
   int checked = 0;  // locations compared
   std::vector<SystemResult> results;
   std::string where = {};  // the machine in a word; empty: so many CUs
+  std::string race = {};   // of the workload (workload.hpp)
 };
 
 // What a workload is built for, but for its own sizes.

@@ -264,10 +264,23 @@ class Engine final : public EventEngine {
       };
       if (!engine.may_fire(engine.threads_family_, at, wanted, enabled)) return;
       action(engine.state_);
+      engine.go_on(at.a);
       if (const std::int32_t cycles = engine.k_.taken_pause(); cycles > 0) engine.pause(at.a, cycles);
       fired = true;
     }
   };
+
+  // More code, where the thread has come to the end of what there is.
+  void go_on(std::uint32_t t) {
+    if (source_ == nullptr) return;
+    Thread& self = workload_.program.threads[t];
+    if (!source_->is_at_mark(t, self, place_of(t))) return;
+    auto& context = state_.context(typename K::template Ix<ThreadTag>{t});
+    const auto registers = [&](int r) -> Lanes& {
+      return context.registers.rows[static_cast<std::size_t>(r)].v;
+    };
+    if (const int place = source_->write(t, self, registers); place >= 0) context.pc = place;
+  }
 
   std::uint16_t consider_cases(Parameters at, std::uint64_t mask) override {
     ConsiderCases reader{*this, at, mask};
@@ -283,6 +296,7 @@ class Engine final : public EventEngine {
   K k_;
   Machine<K> machine_;
   Policy policy_;
+  std::unique_ptr<CodeSource> source_ = workload_.source ? workload_.source() : nullptr;
   CountedBarriers counted_{program()};
   State state_;
   RuleList<K, State> listed_{k_};  // all but those of threads' instructions

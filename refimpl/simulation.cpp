@@ -11,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "checker/language/kernel_file.hpp"
 #include "checker/language/read_tests.hpp"
 #include "checker/runs/subject.hpp"
 #include "checker/support/diagnostic.hpp"
@@ -48,7 +49,7 @@ constexpr const char* launches_elsewhere = "say --on cpcoh, with a workload of l
 // Null where the name is a workload's. A name that nothing has is taken for the nearest of either.
 std::shared_ptr<const LitmusTest> test_named(const std::string& name, const std::string& litmus_home) {
   const std::vector<std::string> names = workload_names();
-  if (names_kernel_trace(name)) return nullptr;
+  if (names_kernel_trace(name) || kernels::names_kernel_file(name)) return nullptr;
   if (std::find(names.begin(), names.end(), name.substr(0, name.find('/'))) != names.end()) return nullptr;
   try {
     return read_test(name, litmus_home, launches_elsewhere);
@@ -64,6 +65,19 @@ std::uint64_t seed_of(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size())
     throw BadInput(fmt::format("seed '{}' is not a whole number", text));
   return seed;
+}
+
+// "g=road.gr".
+std::map<std::string, std::string> graph_files(const std::vector<std::string>& said) {
+  std::map<std::string, std::string> files;
+  for (const std::string& text : said) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+      throw BadInput(fmt::format("graph '{}' is no name and file", text), "such as g=road.gr");
+    if (!files.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      throw BadInput(fmt::format("graph '{}' is given twice", text.substr(0, equals)));
+  }
+  return files;
 }
 
 }  // namespace
@@ -96,6 +110,9 @@ Simulation::Simulation(SimulationChoice choice, const std::string& litmus_home)
     workloads_ = chosen(choice_.workload, lockstep::workloads());
     if (choice_.workload != "all") choice_.test = test_named(choice_.workload, litmus_home);
   }
+  if (!choice_.graphs.empty() && (choice_.test != nullptr || !kernels::names_kernel_file(choice_.workload)))
+    throw BadInput("--graph is for files of kernels");
+  static_cast<void>(graph_files(choice_.graphs));
   if (systems_.empty()) systems_ = {"write-through"};
   std::ifstream stream(machine_file());
   text_.assign(std::istreambuf_iterator<char>(stream), {});
@@ -144,6 +161,9 @@ std::string Simulation::inputs_digest() const {
   if (names_kernel_trace(choice_.workload)) {
     for (const std::string& file : files_of_kernel_trace(choice_.workload)) all += digest(read_file(file));
   }
+  if (test() == nullptr && kernels::names_kernel_file(choice_.workload))
+    all += read_file(kernels::kernel_file_of(choice_.workload));
+  for (const auto& [name, file] : graph_files(choice_.graphs)) all += name + digest(read_file(file));
   return digest(all);
 }
 
@@ -172,6 +192,7 @@ Simulation::Changed Simulation::changed(const MachineSettings& more) const {
   all.request.options.cycles = choice_.cycles;
   all.request.options.faults = choice_.faults;
   all.request.systems = systems_;
+  all.request.graphs = graph_files(choice_.graphs);
   for (const std::string& text : choice_.sizes) all.request.sizes.insert(parse_size(text, 0));
   for (const std::string& setting : more) {
     if (setting.starts_with(seed)) {

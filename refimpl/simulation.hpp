@@ -21,7 +21,8 @@ struct SimulationChoice {
   std::shared_ptr<const LitmusTest> test;  // runs in place of a workload, where there is one
   std::vector<std::string> systems;
   std::string machine;
-  std::vector<std::string> sizes;  // "words=4096"
+  std::vector<std::string> sizes;   // "words=4096"
+  std::vector<std::string> graphs;  // "g=road.gr", of a file of kernels
   std::vector<std::string> faults;
   MachineSettings settings;
   int cus = 0;  // as the machine has
@@ -29,7 +30,8 @@ struct SimulationChoice {
   std::uint64_t cycles = 0;  // after which a run is given up; 0: never
 };
 
-// A choice that makes sense. What runs is a workload by name, a synchronization program, or a litmus test.
+// A choice that makes sense. What runs is a workload by name, a file of kernels, a synchronization program,
+// or a litmus test.
 // Systems whose client launches kernels run workloads of their own on a machine of chiplets, beside their
 // baseline where one alone is named; all others run programs.
 class Simulation {

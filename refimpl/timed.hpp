@@ -18,6 +18,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -1369,27 +1370,20 @@ class Timed {
     return decide<Tag, true>(f);
   }
   // Whether left(u) holds for no relevant u below n, where what has become false stays false. All who ask
-  // the same `question` wait for the same u; the next is looked for from anywhere on, so that on average half
-  // of those that are left have to go before it does.
+  // the same `question` wait for the same u, and when that is none any more for the next in an order that has
+  // nothing to do with anything: on average half of those that are left have gone by then. Each is passed
+  // once.
   template <class Relevant, class Left>
   Bool none_left(int question, int n, Relevant&& relevant, Left&& left) const {
     const auto slot = static_cast<std::size_t>(question);
-    if (awaited_.size() <= slot) awaited_.resize(slot + 1, 0);
+    if (passed_.size() <= slot) passed_.resize(slot + 1, 0);
+    if (any_order_.size() != static_cast<std::size_t>(n)) shuffle(n);
     const std::uint32_t start = timed::reads.count();
-    const int first = awaited_[slot];
-    if (first < n && relevant(first)) {
-      if (const Bool one = left(first); one.v) return !one;
-    }
-    anywhere_ = timed::scatter(anywhere_ + 1);
-    const int from = static_cast<int>(anywhere_ % static_cast<std::uint64_t>(n));
-    for (int i = 0; i < n; ++i) {
-      const int u = from + i < n ? from + i : from + i - n;
+    for (std::uint32_t& passed = passed_[slot]; passed < any_order_.size(); ++passed) {
+      const int u = any_order_[passed];
       if (!relevant(u)) continue;
       timed::reads.rewind(start);
-      if (const Bool one = left(u); one.v) {
-        awaited_[slot] = u;
-        return !one;
-      }
+      if (const Bool one = left(u); one.v) return !one;
     }
     timed::reads.rewind(start);
     return Bool::seen(true);
@@ -1497,8 +1491,17 @@ class Timed {
   }
   inline static std::size_t next_tag_ = 0;
   mutable std::array<std::uint32_t, hint_count> hints_{};
-  mutable std::vector<int> awaited_;  // by question
-  mutable std::uint64_t anywhere_ = 0;
+  void shuffle(int n) const {
+    any_order_.resize(static_cast<std::size_t>(n));
+    std::iota(any_order_.begin(), any_order_.end(), 0);
+    std::uint64_t x = 0;
+    for (std::size_t i = any_order_.size(); i > 1; --i) {
+      x = timed::scatter(x + i);
+      std::swap(any_order_[i - 1], any_order_[x % i]);
+    }
+  }
+  mutable std::vector<std::uint32_t> passed_;  // by question: how many of any_order_ are none
+  mutable std::vector<int> any_order_;
   mutable std::int32_t paused_ = 0;
 
   // Whether some member gives `Wanted`, for exists, or none gives it, for forall; the result of that one, or

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <tao/pegtl.hpp>
+#include <type_traits>
 
 #include "checker/language/test_reader.hpp"
 
@@ -384,8 +385,8 @@ template <> inline constexpr Expectation expectation<grammar::end_of_test>{"the 
 // PEGTL's control: a rule that must match and does not is an error with its expectation.
 template <typename Rule>
 struct Control : peg::normal<Rule> {
-  template <typename ParseInput>
-  [[noreturn]] static void raise(const ParseInput& in, const TestReader& reader) {
+  template <typename ParseInput, typename Reader>
+  [[noreturn]] static void raise(const ParseInput& in, const Reader& reader) {
     static_assert(expectation<Rule>.what != nullptr, "a rule inside must<> needs an expectation");
     const auto at = in.iterator();
     reader.fail_expected(expectation<Rule>.what, expectation<Rule>.hint, at.byte, place_at(at));
@@ -397,12 +398,22 @@ struct Control : peg::normal<Rule> {
 template <typename Rule>
 struct Action : peg::nothing<Rule> {};
 
+// The class of a member function, which may be one of several that a reader is made of.
+template <typename Class, typename Result, typename... Arguments>
+Class& as_class_of(Result (Class::*)(Arguments...), std::type_identity_t<Class>& reader) {
+  return reader;
+}
+template <typename Class, typename Result, typename... Arguments>
+const Class& as_class_of(Result (Class::*)(Arguments...) const, const std::type_identity_t<Class>& reader) {
+  return reader;
+}
+
 // Hands the matched word to a function of the reader, with further arguments known here.
 template <auto function, auto... arguments>
 struct Give {
   template <typename ActionInput, typename Reader>
   static void apply(const ActionInput& in, Reader& reader) {
-    (reader.*function)(Word{in.string_view(), place_at(in.iterator())}, arguments...);
+    (as_class_of(function, reader).*function)(Word{in.string_view(), place_at(in.iterator())}, arguments...);
   }
 };
 
@@ -411,7 +422,7 @@ template <auto function, auto... arguments>
 struct Call {
   template <typename Reader>
   static void apply0(Reader& reader) {
-    (reader.*function)(arguments...);
+    (as_class_of(function, reader).*function)(arguments...);
   }
 };
 
@@ -486,13 +497,13 @@ template <> struct Action<grammar::condition> : Call<&TestReader::end_condition>
 template <> struct Action<grammar::no_condition> : Call<&TestReader::no_condition> {};
 // clang-format on
 
-// Reads a whole test by a dialect's grammar, with its reader.
+// Reads a whole text by a grammar, with its reader.
 template <typename Grammar, typename Reader>
-LitmusTest read(const Source& source, Reader& reader) {
+auto read(const Source& source, Reader& reader) {
   peg::memory_input<peg::tracking_mode::eager, peg::eol::lf_crlf, const char*> in(source.text().data(),
                                                                                   source.text().size(), "");
   if (!peg::parse<Grammar, Action, Control>(in, reader)) {
-    throw std::logic_error("the litmus grammar gave up without naming an error");
+    throw std::logic_error("the grammar gave up without naming an error");
   }
   return reader.take();
 }

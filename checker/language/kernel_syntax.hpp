@@ -1,5 +1,6 @@
-// The parts of a kernel as they were written, in OPENCL and C: kernels.cpp reads them, kernel_code.cpp makes
-// instructions of them. Expressions and statements refer to each other by index, and live in their kernel.
+// The parts of a kernel as they were written, in OPENCL and C: kernel_grammar.hpp reads them, kernel_code.cpp
+// makes instructions of them. Expressions and statements refer to each other by index, and live in their
+// kernel.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,6 @@ enum class ClaimKind : std::uint8_t { section, meeting, final_value };
 // "HRF", "PTX", "OPENCL", "C", "LAUNCHES", "VULKAN", "X86", "X86_64", "AArch64", "RISCV".
 const Names& dialect_names();
 
-constexpr int deepest_nesting = 200;
-
 inline constexpr std::array all_comparisons{Comparison::equal,   Comparison::not_equal,
                                             Comparison::less,    Comparison::greater_equal,
                                             Comparison::greater, Comparison::less_equal};
@@ -43,25 +41,13 @@ struct Reference {
   bool bracketed = false;
 };
 
-class TestReader {
+class TestReader : public ReaderOfSource {
  public:
-  TestReader(const Source& source, Dialect dialect) : source_(source), dialect_(dialect) {
+  TestReader(const Source& source, Dialect dialect) : ReaderOfSource(source), dialect_(dialect) {
     test_.file = source.file();
   }
 
   LitmusTest take();
-
-  [[noreturn]] void fail_expected(const char* expected, const char* hint, std::size_t byte,
-                                  SourcePlace place) const {
-    source_.fail(place, std::string("expected ") + expected + ", found " + source_.found(byte), hint);
-  }
-
-  // Bounds the grammar's recursion.
-  int nesting = 0;
-  void check_nesting(SourcePlace place) const {
-    if (nesting <= deepest_nesting) return;
-    source_.fail(place, "nested too deeply: at most " + count_of(deepest_nesting, "level"));
-  }
 
   // HRF and LAUNCHES say everything; people's tests in the other dialects leave things out and carry more in
   // their heads.
@@ -205,7 +191,6 @@ class TestReader {
   [[nodiscard]] int structure(const Word& word) const;
   [[nodiscard]] int chiplet(const Word& word) const;
 
-  const Source& source_;
   Dialect dialect_;
 
  private:

@@ -68,4 +68,29 @@ class Source {
   const std::string& file_;
 };
 
+constexpr int deepest_nesting = 200;
+
+// What every grammar asks of its reader (grammar.hpp).
+class ReaderOfSource {
+ public:
+  explicit ReaderOfSource(const Source& source) : source_(source) {}
+
+  [[noreturn]] void fail_expected(const char* expected, const char* hint, std::size_t byte,
+                                  SourcePlace place) const {
+    source_.fail(place, std::string("expected ") + expected + ", found " + source_.found(byte), hint);
+  }
+
+  // Bounds the grammar's recursion.
+  int nesting = 0;
+  void check_nesting(SourcePlace place) const {
+    if (nesting <= deepest_nesting) return;
+    source_.fail(place, "nested too deeply: at most " + count_of(deepest_nesting, "level"));
+  }
+
+ protected:
+  ~ReaderOfSource() = default;
+
+  const Source& source_;
+};
+
 }  // namespace lockstep::litmus

@@ -117,6 +117,11 @@ class WaveCode {
     i.destination = static_cast<std::int16_t>(reg("x"));
     execute(i, result, needs);
   }
+  // Instructions as they are.
+  void append(const std::vector<Instruction>& instructions) {
+    code().insert(code().end(), instructions.begin(), instructions.end());
+  }
+  [[nodiscard]] std::size_t number() const { return thread_; }
   // Loads until the word has reached `least`.
   void wait_for(int location, std::int32_t least, Scope scope) {
     settle();
@@ -298,6 +303,14 @@ class WorkloadBuilder {
     workload_.outputs.push_back(location);
     workload_.expected.push_back(lanes);
   }
+  void write_code_by(std::function<std::unique_ptr<CodeSource>()> source) {
+    workload_.source = std::move(source);
+  }
+  [[nodiscard]] std::size_t threads() const { return workload_.program.threads.size(); }
+  // With one access under way a wave waits for it, and needs no slot.
+  [[nodiscard]] int slots_of_waves() const {
+    return shape_.accesses_per_wave > 1 ? shape_.accesses_per_wave : 0;
+  }
   Workload take() { return std::move(workload_); }
 
  private:
@@ -307,10 +320,6 @@ class WorkloadBuilder {
     const int first = (next_group_ + shape_.agents - 1) / shape_.agents * shape_.agents;
     next_group_ = first + count;
     return first;
-  }
-  // With one access under way a wave waits for it, and needs no slot.
-  [[nodiscard]] int slots_of_waves() const {
-    return shape_.accesses_per_wave > 1 ? shape_.accesses_per_wave : 0;
   }
   // Returns its number.
   std::size_t add_wave(const std::string& name, int work_group, int kernel, int slots) {

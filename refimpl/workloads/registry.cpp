@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "checker/language/kernel_file.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "refimpl/kernels/kernel_workload.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/parts.hpp"
 #include "refimpl/workloads/programs.hpp"
@@ -50,6 +52,8 @@ std::vector<std::string> workload_names() {
   for (const WorkloadEntry& entry : workloads()) names.emplace_back(entry.name);
   const auto of_sync = sync_workload_names();
   names.insert(names.end(), of_sync.begin(), of_sync.end());
+  const auto of_kernels = kernels::shipped_kernel_files();
+  names.insert(names.end(), of_kernels.begin(), of_kernels.end());
   return names;
 }
 
@@ -59,11 +63,11 @@ WorkloadEntry find_workload(std::string_view name) {
   }
   if (auto entry = sync_workload(name)) return *std::move(entry);
   if (names_kernel_trace(name)) return kernel_trace(name);
+  if (kernels::names_kernel_file(name)) return kernel_workload(name);
   throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, workload_names()));
 }
 
 Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& asked) {
-  constexpr int most = 1 << 22;
   WorkloadShape shape = asked;
   std::vector<std::string> names;
   for (const WorkloadSize& size : entry.sizes) {
@@ -75,7 +79,8 @@ Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& asked) 
     if (found == names.end()) {
       throw BadInput(fmt::format("{} has no size '{}'", entry.name, name), suggestion(name, names));
     }
-    const int least = entry.sizes[static_cast<std::size_t>(found - names.begin())].least;
+    const auto& [called, standard, what, least, most] =
+        entry.sizes[static_cast<std::size_t>(found - names.begin())];
     if (size < least || size > most) {
       throw BadInput(fmt::format("size {}={} is not between {} and {}", name, size, least, most));
     }

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "refimpl/workloads/code_source.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
@@ -24,6 +27,9 @@ struct Workload {
   // Of the machine that it was made for, which deals out the work-groups of each kernel from its first CU on;
   // 0: any, on which all work-groups are dealt out in turn.
   int cus = 0;
+  std::string race;  // a data race that was found, in words, or why none was looked for; empty: none
+  // Of code that is written as it runs, anew for each run; none: all code is there.
+  std::function<std::unique_ptr<CodeSource>()> source;
 };
 
 // What a workload is built for; sizes left at 0 get the workload's own defaults.
@@ -35,7 +41,10 @@ struct WorkloadShape {
   bool waves_end_kernels = false;  // each wave releases at its kernel's end, instead of one wave on each CU
   int words_per_block = 2;
   std::uint64_t seed = 1;
-  std::map<std::string, int> sizes;  // by name, in place of the defaults
+  std::map<std::string, int> sizes;                // by name, in place of the defaults
+  const std::atomic<bool>* interrupted = nullptr;  // where somebody may be in a hurry
+  std::map<std::string, std::string>
+      graphs;  // files, by name, in place of those that a file of kernels makes
 };
 
 struct WorkloadSize {
@@ -43,6 +52,7 @@ struct WorkloadSize {
   int standard;
   std::string_view what;
   int least = 1;
+  int most = 1 << 22;
 };
 struct WorkloadEntry {
   std::string_view name;
@@ -53,10 +63,11 @@ struct WorkloadEntry {
 
 // In the order in which people should read them.
 const std::vector<WorkloadEntry>& workloads();
-// One of these, a synchronization program (programs.hpp), or a kernel trace by its file (kernel_trace.hpp).
-// Throws BadInput with the nearest name.
+// One of these, a synchronization program (programs.hpp), a file of kernels
+// (refimpl/kernels/kernel_workload.hpp), or a kernel trace by its file (kernel_trace.hpp). Throws BadInput
+// with the nearest name.
 WorkloadEntry find_workload(std::string_view name);
-std::vector<std::string> workload_names();  // of both
+std::vector<std::string> workload_names();  // of all but traces
 // Throws BadInput on sizes that the workload does not know.
 Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& shape);
 
