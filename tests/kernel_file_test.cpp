@@ -14,8 +14,8 @@
 #include "checker/support/process.hpp"
 #include "refimpl/comparison.hpp"
 #include "refimpl/kernels/graph.hpp"
-#include "refimpl/kernels/kernel_workload.hpp"
 #include "refimpl/kernels/plan.hpp"
+#include "refimpl/workloads/kernel_workload.hpp"
 #include "tests/machines.hpp"
 
 using namespace lockstep;

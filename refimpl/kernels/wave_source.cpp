@@ -9,8 +9,6 @@
 #include <limits>
 #include <utility>
 
-#include "refimpl/workloads/workload.hpp"
-
 namespace lockstep::kernels {
 
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "refimpl/kernels/code_source.hpp"
 #include "refimpl/kernels/plan.hpp"
-#include "refimpl/workloads/code_source.hpp"
 
 namespace lockstep::kernels {
 

@@ -5,8 +5,8 @@
 
 #include "checker/language/kernel_file.hpp"
 #include "checker/support/diagnostic.hpp"
-#include "refimpl/kernels/kernel_workload.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
+#include "refimpl/workloads/kernel_workload.hpp"
 #include "refimpl/workloads/parts.hpp"
 #include "refimpl/workloads/programs.hpp"
 

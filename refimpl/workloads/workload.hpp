@@ -1,7 +1,6 @@
 // A program with its data, as large as a machine asks for.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,13 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "refimpl/workloads/code_source.hpp"
+#include "refimpl/kernels/code_source.hpp"
 #include "spec/program/program.hpp"
 
 namespace lockstep {
-
-// The 16 integers that one coalesced access of a wave moves: one word of the model.
-using Lanes = std::array<std::int32_t, 16>;
 
 struct Workload {
   Program program;
@@ -64,7 +60,7 @@ struct WorkloadEntry {
 // In the order in which people should read them.
 const std::vector<WorkloadEntry>& workloads();
 // One of these, a synchronization program (programs.hpp), a file of kernels
-// (refimpl/kernels/kernel_workload.hpp), or a kernel trace by its file (kernel_trace.hpp). Throws BadInput
+// (refimpl/workloads/kernel_workload.hpp), or a kernel trace by its file (kernel_trace.hpp). Throws BadInput
 // with the nearest name.
 WorkloadEntry find_workload(std::string_view name);
 std::vector<std::string> workload_names();  // of all but traces

@@ -1,4 +1,4 @@
-#include "refimpl/kernels/kernel_workload.hpp"
+#include "refimpl/workloads/kernel_workload.hpp"
 
 #include <fmt/format.h>
 

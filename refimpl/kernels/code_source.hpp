@@ -10,11 +10,14 @@
 
 namespace lockstep {
 
+// The 16 integers that one coalesced access of a wave moves: one word of the model.
+using Lanes = std::array<std::int32_t, 16>;
+
 // Such a thread's code ends with a mark, which is not executed: when the thread comes to it, more code takes
 // its place, with a mark at its end, unless nothing is to follow.
 class CodeSource {
  public:
-  using Registers = std::function<std::array<std::int32_t, 16>&(int)>;  // of the thread, by number
+  using Registers = std::function<Lanes&(int)>;  // of the thread, by number
 
   CodeSource() = default;
   CodeSource(const CodeSource&) = delete;
