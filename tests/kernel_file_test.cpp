@@ -630,6 +630,8 @@ TEST_CASE("Kernel files: races in a work-group's own memory, and orders within i
   };
   CHECK_FALSE(within(128));
   CHECK(within(64));
+  // Work-groups that follow each other in one place are not ordered by that.
+  CHECK(race_in("global int x[64];\n", "x[l] = get_group_id(0);", 128, 64, 1));
   // One work-group after the other, each waits for the one before; two places.
   CHECK_FALSE(race_in(
       "global padded int x[8];\nglobal padded int flag[9] = (i == 0);\n",

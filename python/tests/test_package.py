@@ -115,14 +115,16 @@ class Stub(unittest.TestCase):
 class Alone(unittest.TestCase):
     def run_python(self, code, *flags, **variables):
         environment = {name: value for name, value in os.environ.items() if name != "LOCKSTEP_HOME"}
-        done = subprocess.run(
-            [sys.executable, *flags, "-c", code],
-            capture_output=True,
-            text=True,
-            env=environment | variables,
-            cwd=tempfile.gettempdir(),
-            timeout=120,
-        )
+        # Python imports what lies where it is started: a folder with nothing in it.
+        with tempfile.TemporaryDirectory() as elsewhere:
+            done = subprocess.run(
+                [sys.executable, *flags, "-c", code],
+                capture_output=True,
+                text=True,
+                env=environment | variables,
+                cwd=elsewhere,
+                timeout=120,
+            )
         self.assertEqual(done.stderr, "")
         return done.stdout
 

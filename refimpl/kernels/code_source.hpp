@@ -11,7 +11,8 @@
 namespace lockstep {
 
 // The 16 integers that one coalesced access of a wave moves: one word of the model.
-using Lanes = std::array<std::int32_t, 16>;
+inline constexpr int lanes_of_word = 16;
+using Lanes = std::array<std::int32_t, lanes_of_word>;
 
 // Such a thread's code ends with a mark, which is not executed: when the thread comes to it, more code takes
 // its place, with a mark at its end, unless nothing is to follow.

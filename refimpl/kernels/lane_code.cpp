@@ -3,7 +3,6 @@
 #include "refimpl/kernels/lane_code.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "checker/language/kernel_functions.hpp"
@@ -228,12 +227,7 @@ class Writer {
         return binary(x);
       case Expression::Kind::element: {
         const Element of = element(e);
-        const std::int16_t to = fresh(x.word);
-        Step& step = emit(Act::load, x.word);
-        step.to = to;
-        step.a = of.index;
-        step.n = of.array;
-        return to;
+        return load(of, x.word).to;
       }
       case Expression::Kind::call: {
         const std::int16_t result = call(x, true);
@@ -385,14 +379,10 @@ class Writer {
           source_.fail(x.word.place, "a load does not release", "memory_order_acquire, or relaxed");
         const Element of = addressed(x.operands[0], x.word);
         check_order(of, how.order, x.word);
-        const std::int16_t to = fresh(x.word);
-        Step& step = emit(Act::load, x.word);
-        step.to = to;
-        step.a = of.index;
-        step.n = of.array;
+        Step& step = load(of, x.word);
         step.order = how.order == Order::sc ? Order::acquire : how.order;
         step.scope = how.scope;
-        return to;
+        return step.to;
       }
       case litmus::Act::store: {
         const How how = is_explicit ? read_how(x, 2) : How{};
@@ -402,10 +392,7 @@ class Writer {
         const Element of = addressed(x.operands[0], x.word);
         check_order(of, how.order, x.word);
         const std::int16_t b = value(x.operands[1]);
-        Step& step = emit(Act::store, x.word);
-        step.a = of.index;
-        step.b = b;
-        step.n = of.array;
+        Step& step = store(of, b, x.word);
         step.order = how.order == Order::sc ? Order::release : how.order;
         step.scope = how.scope;
         return -1;
@@ -425,23 +412,18 @@ class Writer {
     Order order = Order::sc;
     Scope scope = Scope::agent;
   };
+  template <class Table>
+  [[nodiscard]] const auto& named_in(const Table& table, const Word& word, const std::string& thing) const {
+    static_cast<void>(source_.one_of(word, thing, litmus::names_of(table)));
+    return *litmus::find_in(table, word.text);
+  }
   // The order and the scope behind so many arguments.
   How read_how(const Expression& x, std::size_t behind) const {
     arguments(x, behind + 1, behind + 2);
     How how;
-    const Word& order = at(x.operands[behind]).word;
-    const auto found = litmus::find_in(litmus::orders, order.text);
-    if (found == litmus::orders.end())
-      source_.fail(order.place, "unknown memory order " + in_quotes(order.text),
-                   suggestion(order.text, litmus::names_of(litmus::orders)));
-    how.order = found->order;
-    if (x.operands.size() <= behind + 1) return how;
-    const Word& scope = at(x.operands[behind + 1]).word;
-    const auto wide = litmus::find_in(litmus::scopes, scope.text);
-    if (wide == litmus::scopes.end())
-      source_.fail(scope.place, "unknown memory scope " + in_quotes(scope.text),
-                   suggestion(scope.text, litmus::names_of(litmus::scopes)));
-    how.scope = wide->scope;
+    how.order = named_in(litmus::orders, at(x.operands[behind]).word, "memory order").order;
+    if (x.operands.size() > behind + 1)
+      how.scope = named_in(litmus::scopes, at(x.operands[behind + 1]).word, "memory scope").scope;
     return how;
   }
 
@@ -601,19 +583,24 @@ class Writer {
       return;
     }
     const Element of = element(e);
-    const std::int16_t old = fresh(word);
-    Step& load = emit(Act::load, word);
-    load.to = old;
-    load.a = of.index;
-    load.n = of.array;
+    const std::int16_t old = load(of, word).to;
     const std::int16_t by = operand();
     store(of, compute(calculation, old, by, word), word);
   }
-  void store(const Element& of, std::int16_t from, const Word& word) {
+  Step& load(const Element& of, const Word& word) {
+    const std::int16_t to = fresh(word);
+    Step& step = emit(Act::load, word);
+    step.to = to;
+    step.a = of.index;
+    step.n = of.array;
+    return step;
+  }
+  Step& store(const Element& of, std::int16_t from, const Word& word) {
     Step& step = emit(Act::store, word);
     step.a = of.index;
     step.b = from;
     step.n = of.array;
+    return step;
   }
 
   void choose(const Statement& s) {

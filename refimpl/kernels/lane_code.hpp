@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +20,11 @@ inline constexpr int wave_lanes = 64;
 // A value of each lane.
 using Vector = std::array<std::int32_t, wave_lanes>;
 using Mask = std::uint64_t;
+
+template <class F>
+void for_each_lane(Mask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<std::size_t>(std::countr_zero(lanes)));
+}
 
 enum class Act : std::uint8_t {
   constant,  // to <- n

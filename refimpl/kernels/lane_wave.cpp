@@ -71,12 +71,11 @@ void LaneWave::compute(LaneMemory& memory, const Step& step) {
     case Calculation::divide:
     case Calculation::remainder: {
       const bool divides = step.calculation == Calculation::divide;
-      for (std::size_t i = 0; i < to.size(); ++i) {
-        if (((active_ >> i) & 1U) == 0) continue;
+      for_each_lane(active_, [&](std::size_t i) {
         if (b[i] == 0) memory.fail(step.place, "division by zero", "");
         const std::int64_t x = a[i];
         to[i] = static_cast<std::int32_t>(divides ? x / b[i] : x % b[i]);
-      }
+      });
       return;
     }
     case Calculation::shift_left:
@@ -132,13 +131,12 @@ LaneWave::Stop LaneWave::run(LaneMemory& memory, std::uint64_t& steps) {
         compute(memory, step);
         break;
       case Act::random: {
-        for (std::size_t i = 0; i < wave_lanes; ++i) {
-          if (((active_ >> i) & 1U) == 0) continue;
+        for_each_lane(active_, [&](std::size_t i) {
           const std::int32_t below = reg(step.a)[i];
           if (below < 1)
             memory.fail(step.place, "random numbers from 0 to below " + std::to_string(below), "");
           reg(step.to)[i] = memory.random(static_cast<std::uint32_t>(i), pc_, below);
-        }
+        });
         break;
       }
       case Act::load:

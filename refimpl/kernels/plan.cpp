@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <utility>
 
@@ -267,26 +266,12 @@ class FlatMemory : public LaneMemory {
 
   void access(LaneWave& wave, const Step& step, Mask active) override {
     plan_.check_elements(wave, step, active);
+    for_each_lane(active, [&](std::size_t lane) {
+      monitor->access(static_cast<int>(wave.number), wave.reg(global_id)[lane], step, wave.reg(step.a)[lane]);
+    });
     const auto n = static_cast<std::size_t>(step.n);
-    if (plan_.arrays[n].name.local) {
-      for (std::size_t lane = 0; lane < wave_lanes; ++lane) {
-        if (((active >> lane) & 1U) != 0)
-          monitor->access(static_cast<int>(wave.number), wave.reg(global_id)[lane], step,
-                          wave.reg(step.a)[lane]);
-      }
-      access_local(plan_, *local, wave, step, active);
-      return;
-    }
-    std::vector<std::int32_t>& data = contents[n];
-    for (std::size_t lane = 0; lane < wave_lanes; ++lane) {
-      if (((active >> lane) & 1U) == 0) continue;
-      const std::int32_t number = wave.reg(step.a)[lane];
-      monitor->access(static_cast<int>(wave.number), wave.reg(global_id)[lane], step, number);
-      std::int32_t& element = data[static_cast<std::size_t>(number)];
-      const std::int32_t old = apply(step, element, step.b < 0 ? 0 : wave.reg(step.b)[lane],
-                                     step.c < 0 ? 0 : wave.reg(step.c)[lane]);
-      if (step.to >= 0) wave.reg(step.to)[lane] = old;
-    }
+    const Array& array = plan_.arrays[n];
+    access_elements(array.name.local ? local->data() + array.offset : contents[n].data(), wave, step, active);
   }
   void fence(LaneWave& wave, const Step& step) override {
     monitor->fence(static_cast<int>(wave.number), step);
@@ -424,12 +409,12 @@ void Plan::check_elements(const LaneWave& wave, const Step& step, Mask active) c
               static_cast<std::uint32_t>(index[lane]) < static_cast<std::uint32_t>(array.name.size);
   }
   if (inside) return;
-  for (std::size_t lane = 0; lane < wave_lanes; ++lane) {
-    if (((active >> lane) & 1U) == 0 || (index[lane] >= 0 && index[lane] < array.name.size)) continue;
+  for_each_lane(active, [&](std::size_t lane) {
+    if (index[lane] >= 0 && index[lane] < array.name.size) return;
     fail(step.place,
          fmt::format("work-item {} accesses {}[{}], and {} has {} elements", wave.reg(global_id)[lane],
                      array.name.name, index[lane], array.name.name, array.name.size));
-  }
+  });
 }
 
 void begin_group(const Plan& plan, const Launch& launch, int group, int wave_of_group, LaneWave& wave) {
@@ -464,16 +449,13 @@ std::int32_t apply(const Step& step, std::int32_t& element, std::int32_t b, std:
   return old;
 }
 
-void access_local(const Plan& plan, std::vector<std::int32_t>& memory, LaneWave& wave, const Step& step,
-                  Mask active) {
-  const std::int32_t offset = plan.arrays[static_cast<std::size_t>(step.n)].offset;
-  for (std::size_t lane = 0; lane < wave_lanes; ++lane) {
-    if (((active >> lane) & 1U) == 0) continue;
-    std::int32_t& element = memory[static_cast<std::size_t>(offset + wave.reg(step.a)[lane])];
-    const std::int32_t old = apply(step, element, step.b < 0 ? 0 : wave.reg(step.b)[lane],
-                                   step.c < 0 ? 0 : wave.reg(step.c)[lane]);
+void access_elements(std::int32_t* elements, LaneWave& wave, const Step& step, Mask active) {
+  for_each_lane(active, [&](std::size_t lane) {
+    const std::int32_t old =
+        apply(step, elements[wave.reg(step.a)[lane]], step.b < 0 ? 0 : wave.reg(step.b)[lane],
+              step.c < 0 ? 0 : wave.reg(step.c)[lane]);
     if (step.to >= 0) wave.reg(step.to)[lane] = old;
-  }
+  });
 }
 
 FlatRun final_contents(const Plan& plan, std::uint64_t most_steps, const std::atomic<bool>* interrupted) {

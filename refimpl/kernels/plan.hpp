@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checker/language/kernel_file.hpp"
+#include "refimpl/kernels/code_source.hpp"
 #include "refimpl/kernels/lane_wave.hpp"
 #include "refimpl/kernels/races.hpp"
 
@@ -40,18 +41,16 @@ struct Plan {
   std::vector<LaneCode> kernels;
   std::vector<Launch> launches;
   std::int32_t local_words = 0;  // of a work-group
-  int elements_per_word = 16;
 
   [[noreturn]] void fail(SourcePlace place, const std::string& message, const std::string& hint = {}) const {
     file->source().fail(place, message, hint);
   }
   // Where an element is: words behind the array's first, and its place there.
   [[nodiscard]] int word_of(const Array& array, std::int32_t element) const {
-    return array.name.padded ? element : element / elements_per_word;
+    return array.name.padded ? element : element / lanes_of_word;
   }
   [[nodiscard]] int words(const Array& array) const {
-    return array.name.padded ? array.name.size
-                             : (array.name.size + elements_per_word - 1) / elements_per_word;
+    return array.name.padded ? array.name.size : (array.name.size + lanes_of_word - 1) / lanes_of_word;
   }
   // Throws BadInput where an active lane names no element.
   void check_elements(const LaneWave& wave, const Step& step, Mask active) const;
@@ -67,9 +66,8 @@ void begin_group(const Plan& plan, const Launch& launch, int group, int wave_of_
 
 // What an instruction of lanes that go one after the other makes of an element, whose old value is returned.
 std::int32_t apply(const Step& step, std::int32_t& element, std::int32_t b, std::int32_t c);
-// Of an array of the work-group's own memory.
-void access_local(const Plan& plan, std::vector<std::int32_t>& memory, LaneWave& wave, const Step& step,
-                  Mask active);
+// What a step makes of an array whose elements lie there, lane by lane.
+void access_elements(std::int32_t* elements, LaneWave& wave, const Step& step, Mask active);
 
 struct FlatRun {
   std::vector<std::vector<std::int32_t>> contents;  // of arrays, in the end

@@ -6,7 +6,6 @@ global padded int from[n];
 global padded int to[n];
 global padded int counts[16 * (n / 64)];
 local int tally[16];
-local int order[64];
 local int digits[64];
 
 kernel void begin() {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
-#include <limits>
+#include <map>
 #include <utility>
 
 namespace lockstep::kernels {
@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t longest_code = 192;
 constexpr std::uint64_t steps_at_once = 4096;
 constexpr std::size_t place_of_first_mark = 1;  // behind the wave's dispatch
-constexpr int second_operand = 0;               // registers; a slot's is that of its number
-constexpr int lanes_of_word = std::tuple_size_v<Lanes>;
+// Registers; a slot's is that of its number. An access of the wave's own is alone.
+constexpr int second_operand = 0;
+constexpr int of_own_access = 1;
 
 // Of one word, by some lanes.
 struct Access {
@@ -46,11 +47,6 @@ std::int32_t together(RmwFunction f, std::int32_t a, std::int32_t b) {
   step.rmw = f == RmwFunction::subtract ? RmwFunction::add : f;
   apply(step, a, b, 0);
   return a;
-}
-
-template <class F>
-void for_each_lane(Mask lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<std::size_t>(std::countr_zero(lanes)));
 }
 
 class WaveSource final : public CodeSource, private LaneMemory {
@@ -183,15 +179,14 @@ class WaveSource final : public CodeSource, private LaneMemory {
     return false;
   }
 
-  // ---- what lanes ask for
-  // ----------------------------------------------------------------------------------
+  // ---- what lanes ask for ----
 
   void access(LaneWave& lanes, const Step& step, Mask active) override {
     Wave& wave = waves_[lanes.number];
     plan_.check_elements(lanes, step, active);
     const Array& array = plan_.arrays[static_cast<std::size_t>(step.n)];
     if (array.name.local) {
-      access_local(plan_, local_of(wave), lanes, step, active);
+      access_elements(local_of(wave).data() + array.offset, lanes, step, active);
       return;
     }
     const bool one_by_one = step.act == Act::update && !gathers(step.rmw);
@@ -201,33 +196,29 @@ class WaveSource final : public CodeSource, private LaneMemory {
                " has several elements in each",
            "declare it padded, as in: global padded int " + array.name.name + "[...];");
     }
-    const std::size_t first = wave.asked.size();
-    for_each_lane(active, [&](std::size_t lane) { add(wave, first, array, step, lane, one_by_one); });
-    for (std::size_t n = first; n < wave.asked.size(); ++n) {
-      Access& one = wave.asked[n];
+    for_each_lane(active, [&](std::size_t lane) { add(wave, array, step, lane, one_by_one); });
+    for (const Access& one : wave.asked) {
       if (step.act == Act::store && !array.name.padded) check_whole(array, step, one);
       if (one.to >= 0) lanes.await(one.to);
     }
     static_cast<void>(ask(wave));
   }
   // A lane takes part in the access of its word, which is made where there is none yet.
-  void add(Wave& wave, std::size_t first, const Array& array, const Step& step, std::size_t lane,
-           bool one_by_one) {
+  void add(Wave& wave, const Array& array, const Step& step, std::size_t lane, bool one_by_one) {
     const std::int32_t element = wave.lanes.reg(step.a)[lane];
     const std::int32_t location = array.first_location + plan_.word_of(array, element);
-    std::size_t n = first;
-    // Those of neighbours are most often the same.
-    if (one_by_one) n = wave.asked.size();
-    for (std::size_t last = wave.asked.size(); n < last && wave.asked[n].instruction.location != location;)
-      ++n;
-    if (n == wave.asked.size()) {
-      Access& made = wave.asked.emplace_back();
-      made.instruction = instruction_of(step);
-      made.instruction.location = location;
-      made.to = step.to;
-      if (step.act == Act::update && gathers(step.rmw)) made.a.fill(neutral(step.rmw));
+    const auto found = one_by_one ? wave.asked.end()
+                                  : std::find_if(wave.asked.begin(), wave.asked.end(), [&](const Access& a) {
+                                      return a.instruction.location == location;
+                                    });
+    const bool fresh = found == wave.asked.end();
+    Access& one = fresh ? wave.asked.emplace_back() : *found;
+    if (fresh) {
+      one.instruction = instruction_of(step);
+      one.instruction.location = location;
+      one.to = step.to;
+      if (step.act == Act::update && gathers(step.rmw)) one.a.fill(neutral(step.rmw));
     }
-    Access& one = wave.asked[n];
     one.lanes |= Mask{1} << lane;
     const int place = array.name.padded ? 0 : element % lanes_of_word;
     one.place[lane] = static_cast<std::uint8_t>(place);
@@ -293,8 +284,7 @@ class WaveSource final : public CodeSource, private LaneMemory {
     return memory;
   }
 
-  // ---- code
-  // --------------------------------------------------------------------------------------------------
+  // ---- code ----
 
   void pause(std::int32_t cycles) {
     Instruction i;
@@ -343,7 +333,7 @@ class WaveSource final : public CodeSource, private LaneMemory {
     }
     take_time(wave);
     if (orders || placed_->slots == 0) {
-      put(access, placed_->slots + 1 < most_registers_of_waves ? placed_->slots + 1 : 1);
+      put(access, of_own_access);
       i.slot = 0;
       code_->push_back(i);
       wave.waits = true;
@@ -369,7 +359,6 @@ class WaveSource final : public CodeSource, private LaneMemory {
     wave.of_slot[static_cast<std::size_t>(slot - 1)] = std::move(access);
     return true;
   }
-  static constexpr int most_registers_of_waves = 32;
   // Sets operands, and says where they and the result are.
   void put(Access& access, int r) {
     Instruction& i = access.instruction;

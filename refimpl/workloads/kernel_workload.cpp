@@ -6,6 +6,8 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/kernels/wave_source.hpp"

@@ -1,9 +1,7 @@
 // Files of kernels as workloads.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "refimpl/workloads/workload.hpp"
 
