@@ -19,11 +19,15 @@ namespace lockstep::cli {
 
 namespace {
 
+constexpr std::uint64_t usual_epoch = 1000;  // cycles
+
 struct Options {
   SimulationChoice choice;
   std::string plot;
   std::string timeline;
-  int runs = 0;  // 0: as usual
+  std::string epochs;
+  std::uint64_t epoch = 0;  // cycles; 0: as usual
+  int runs = 0;             // 0: as usual
   int jitter = -1;
   bool json = false;
   bool rules = false;
@@ -49,7 +53,8 @@ int run(const Options& options) {
   if (simulation.test() != nullptr) {
     for (const auto& [given, name] :
          {std::pair(!options.plot.empty(), "--plot"), std::pair(options.rules, "--rules"),
-          std::pair(!options.timeline.empty(), "--timeline")}) {
+          std::pair(!options.timeline.empty(), "--timeline"),
+          std::pair(options.choice.profile, "--profile")}) {
       if (given) throw BadInput(fmt::format("{} is not for litmus tests", name));
     }
     return run_litmus(options, simulation);
@@ -69,6 +74,7 @@ int run(const Options& options) {
                      fmt::format("{} on {}", simulation.workloads().front(), simulation.systems().front()),
                      simulation.request().machine.gigahertz);
   }
+  if (!options.epochs.empty()) ensure_writable(options.epochs);
   ProgressLine progress;
   std::vector<ComparedRun> runs;
   for (const std::string& workload : simulation.workloads()) {
@@ -90,6 +96,10 @@ int run(const Options& options) {
     write_whole(options.plot, comparison_svg(runs));
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
   }
+  if (!options.epochs.empty()) {
+    write_whole(options.epochs, epochs_csv(runs));
+    if (!options.json) print_now(fmt::format("Epochs written to {}\n", options.epochs));
+  }
   return runs.size() < simulation.workloads().size() ? 130 : exit_status_of(runs);
 }
 
@@ -104,6 +114,15 @@ Command add_sim(CLI::App& lockstep) {
   app->add_option("--timeline", options->timeline,
                   "Write what every wave and unit does when, as a trace that Perfetto opens")
       ->type_name("FILE");
+  app->add_flag(
+      "--profile", options->choice.profile,
+      "Also print where the cycles of accesses and waves went, latencies, kernels, units and links");
+  app->add_option("--epochs", options->epochs,
+                  "Write what was counted in each so many cycles as CSV (implies --profile)")
+      ->type_name("FILE");
+  app->add_option("--epoch", options->epoch, "Cycles of an epoch (default: 1000)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40).description(""))
+      ->type_name("N");
   app->add_option("--runs", options->runs, "Of a litmus test, each with another seed (default: 100)")
       ->check(CLI::Range(1, 100'000'000).description(""))
       ->type_name("N");
@@ -120,6 +139,7 @@ Command add_sim(CLI::App& lockstep) {
       "  lockstep sim all --on write-through,quick-release --plot qr.svg\n"
       "  lockstep sim copy --on write-through --set memory.queue=64 --set memory.kind=dram\n"
       "      --set memory.preset=ddr4 --set memory.bytes_per_cycle=\n"
+      "  lockstep sim stencil --on write-through,quick-release --profile\n"
       "  lockstep sim mp-agent --on write-through,quick-release --runs 1000 --jitter 200\n"
       "  lockstep sim ticket-lock --on quick-release --size threads=3\n"
       "  lockstep sim tree-barrier --on sc/busy-waiting,sc/awg --machine refimpl/machines/awg.toml\n"
@@ -129,7 +149,14 @@ Command add_sim(CLI::App& lockstep) {
       "Exit status: 0 ran to its end with the right results, 1 stuck, given up, an assertion\n"
       "failed, wrong results or an outcome that is never expected, 2 bad input, 130 interrupted (partial "
       "figures).");
-  return {app, [options] { return run(*options); }};
+  return {app, [options] {
+            if (options->epoch > 0 && options->epochs.empty()) throw BadInput("--epoch is for --epochs FILE");
+            if (!options->epochs.empty()) {
+              options->choice.profile = true;
+              options->choice.epoch = options->epoch > 0 ? options->epoch : usual_epoch;
+            }
+            return run(*options);
+          }};
 }
 
 }  // namespace lockstep::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <set>
 
 #include "checker/support/diagnostic.hpp"
 
@@ -134,6 +135,7 @@ std::vector<Figure> figures(const ComparedRun& run) {
       {"DRAM bytes read", [](const Statistics& s) { return static_cast<double>(s.memory.read_bytes); }});
   all.push_back(
       {"DRAM bytes written", [](const Statistics& s) { return static_cast<double>(s.memory.write_bytes); }});
+  all.push_back({"energy, nJ", [](const Statistics& s) { return s.picojoules() / 1000; }});
   for (const std::string operation :
        {"load", "store", "rmw", "fence", "acquire", "release", "launch", "kernel"}) {
     const std::string article = operation == "acquire" ? "an " : "a ";
@@ -243,6 +245,9 @@ std::string comparison_text(const ComparedRun& run, bool rules) {
     text += fmt::format("  Results on {}: {}\n", r.system, verdict(run, r));
   text += race_text(run, 0);
   for (const SystemResult& r : run.results) text += borrowed_text(r);
+  for (const SystemResult& r : run.results) {
+    if (r.statistics.profile) text += fmt::format("  On {}\n{}", r.system, profile_text(r.statistics));
+  }
   return text + "\n";
 }
 
@@ -268,6 +273,34 @@ nlohmann::ordered_json comparison_json(const std::string& machine, const std::ve
     }
   }
   return json;
+}
+
+std::string epochs_csv(const std::vector<ComparedRun>& runs) {
+  std::set<std::string> names;
+  const auto for_each_epoch = [&](auto&& f) {
+    for (const ComparedRun& run : runs) {
+      for (const SystemResult& r : run.results) {
+        if (!r.statistics.profile) continue;
+        for (const Statistics::Epoch& epoch : r.statistics.profile->epochs) f(run, r, epoch);
+      }
+    }
+  };
+  for_each_epoch([&](const auto&, const auto&, const Statistics::Epoch& epoch) {
+    for (const auto& [name, value] : epoch.counters) names.insert(name);
+  });
+  std::string text = "workload,system,from,to";
+  for (const std::string& name : names) text += "," + csv_quoted(name);
+  text += "\n";
+  for_each_epoch([&](const ComparedRun& run, const SystemResult& r, const Statistics::Epoch& epoch) {
+    text += fmt::format("{},{},{:.0f},{:.0f}", csv_quoted(run.workload), csv_quoted(r.system), epoch.from,
+                        epoch.to);
+    for (const std::string& name : names) {
+      const auto found = epoch.counters.find(name);
+      text += fmt::format(",{}", found == epoch.counters.end() ? 0 : found->second);
+    }
+    text += "\n";
+  });
+  return text;
 }
 
 // Bars carry their values inside, where no line of the grid runs; the axis goes on to the first line above

@@ -62,6 +62,8 @@ std::vector<std::pair<std::string, double>> figures_of(const ComparedRun& run, c
 std::string comparison_text(const ComparedRun& run, bool rules);
 // Schema lockstep.sim/1.
 nlohmann::ordered_json comparison_json(const std::string& machine, const std::vector<ComparedRun>& runs);
+// What was counted in each epoch, a line for each with all counters of any run.
+std::string epochs_csv(const std::vector<ComparedRun>& runs);
 // Run time and DRAM writes of the second system relative to the first, as bars.
 std::string comparison_svg(const std::vector<ComparedRun>& runs);
 int exit_status_of(const std::vector<ComparedRun>& runs);

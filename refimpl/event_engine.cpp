@@ -20,6 +20,7 @@ SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64
   while (!wheel_.empty()) {
     const timed::Event event = wheel_.pop();
     journal_.now = wheel_.now();
+    if (journal_.now >= next_epoch_) end_epochs();
     const std::uint64_t fired = firings_;
     if (event.family == timed::Event::service) {
       serve(event.a);
@@ -138,6 +139,7 @@ void EventEngine::poll(std::uint16_t f, Parameters at, std::uint16_t rule) {
 }
 
 void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on) {
+  if (observed_) profile_parked(f, at, rule, rests_on);
   if (f == polled_family_ && rule == polled_rule_) return poll(f, at, rule);
   Family& family = families_[f];
   std::uint32_t epoch = 0;
@@ -362,6 +364,7 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   Family& family = families_[f];
   const RuleInfo& r = info(family, rule, at.a);
   const timed::Event event{f, rule, at.a, at.b};
+  if (observed_) observed_->profile.scheduled(key_of(f, at, rule), journal_.now, cause_, head_seen());
   if (family.listed) {
     const std::size_t instance = instance_of(family, at);
     family.scheduled[instance] |= std::uint64_t{1} << rule;
@@ -387,18 +390,31 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   }
   Tick due = journal_.now;
   if (rule >= first_case) due = std::max(due, paused_until_[at.a]);
-  if (news)
-    due = std::max(due, news_arrives(family, r, at, cause_unit_, std::max(journal_.now, cause_done_)));
+  if (observed_) {
+    profile_wait(event, observed_->computing, due);
+    if (news) profile_wait(event, observed_->memory_queue, cause_begun_);
+  }
+  if (news) due = std::max(due, news_arrives(event, r, cause_unit_, std::max(journal_.now, cause_done_)));
   due_at(event, r, due, arrival, offered);
 }
 
-timed::Tick EventEngine::news_arrives(const Family& family, const RuleInfo& r, Parameters at, int from,
-                                      Tick leaves) {
-  Path& path = paths_[static_cast<std::size_t>(from)][static_cast<std::size_t>(r.unit)];
+timed::Tick EventEngine::news_arrives(const timed::Event& event, const RuleInfo& r, int from, Tick leaves) {
+  const auto unit = static_cast<std::size_t>(r.unit);
+  Path& path = paths_[static_cast<std::size_t>(from)][unit];
+  if (observed_) profile_wait(event, observed_->memory, leaves);
   if (path.links.empty()) return leaves;
-  const UnitKind& kind = unit_kinds_[static_cast<std::size_t>(r.unit)];
+  const Family& family = families_[event.family];
+  const Parameters at{event.a, event.b};
   const timed::Bytes bytes = total(r, r.carried, nullptr, thread_of(family, at), 0);
-  return path.links[place(family, kind.per, at)].send(leaves, bytes, r.carried_kind);
+  timed::Link& link = path.links[place(family, unit_kinds_[unit].per, at)];
+  const Tick starts = std::max(leaves, link.free_at);
+  const Tick arrives = link.send(leaves, bytes, r.carried_kind);
+  if (observed_) {
+    const auto [turn, way] = observed_->paths[static_cast<std::size_t>(from)][unit];
+    profile_wait(event, turn, starts);
+    profile_wait(event, way, arrives);
+  }
+  return arrives;
 }
 
 void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered) {
@@ -407,6 +423,7 @@ void EventEngine::due_at(const timed::Event& event, const RuleInfo& r, Tick due,
   } else if (!offered) {
     due += r.latency;
   }
+  if (observed_) profile_wait(event, observed_->work[static_cast<std::size_t>(r.unit)], due);
   if (r.spreads && options_.start_spread > 0)
     due += random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
   if (options_.jitter > 0)
@@ -485,6 +502,7 @@ void EventEngine::serve_bank(std::size_t number) {
   bank.service_due = !bank.queue.empty();
   if (bank.service_due)
     wheel_.push(bank.free_at, {timed::Event::bank, 0, static_cast<std::uint32_t>(number), 0});
+  if (observed_) profile_wait(next.event, observed_->caches[bank.cache][0], journal_.now);
   RuleInfo& r = info(families_[next.event.family], next.event.rule, next.event.a);
   if (look_up(next.event, r, next.nth + 1)) take_or_wait(next.event, r);
 }
@@ -538,6 +556,9 @@ void EventEngine::offer_mshr(Cache& cache, std::size_t unit) {
 
 void EventEngine::try_again(Cache& cache, const Held& held) {
   cache.mshr_waited += journal_.now - held.since;
+  if (observed_)
+    profile_wait(held.event, observed_->caches[static_cast<std::size_t>(&cache - caches_.data())][1],
+                 journal_.now);
   wheel_.push(journal_.now, held.event);
 }
 
@@ -558,6 +579,7 @@ bool EventEngine::may_send(const timed::Event& event) {
     held_[port].emplace_back(event, journal_.now);
   } else {
     memory_stalled_ += free - journal_.now;
+    if (observed_) profile_wait(event, observed_->memory_room, free);
     wheel_.push(free, event);
   }
   return false;
@@ -578,7 +600,9 @@ void EventEngine::serve(std::size_t u) {
     const auto [event, since] = unit.queue.front();
     unit.queue.pop_front();
     RuleInfo& r = info(families_[event.family], event.rule, event.a);
-    if (take_turn(unit, event, r)) r.waited += journal_.now - since;
+    if (!take_turn(unit, event, r)) continue;
+    r.waited += journal_.now - since;
+    if (observed_) observed_->units[u].waited += journal_.now - since;
   }
   call_service(u);
 }
@@ -595,6 +619,10 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     scheduled_blocks_.erase(packed(event));
   }
   const std::uint32_t used = event.rule >= first_case ? port_in_use(event.a) : nowhere;
+  if (observed_) {
+    journal_.firing = observed_->profile.next();
+    if (used != nowhere) observed_->activity = activity_of(event.a, r);
+  }
   if (!fire_family(event.family, at, event.rule)) {
     if (r.fetches >= 0) {
       Cache& cache = caches_[static_cast<std::size_t>(r.fetches)];
@@ -611,11 +639,13 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     dirty_blocks_.push_back(event);
   }
   fired(r, family, at);
+  if (observed_) profile_firing(event, r);
   if (r.fetches >= 0) begin_miss(event, r);
   if (r.fills >= 0) end_miss(event, r);
   if (used != nowhere) {
     note_operation(used);
     if (status_of(event.a).ended) last_end_ = journal_.now;
+    if (observed_) profile_wave(event.a);
   }
   port_ = port_of(family, at);
   settle(r);
@@ -625,8 +655,10 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     make_room(cache, set);
   }
   cause_unit_ = r.unit;
+  cause_ = journal_.firing;
   consider_woken();
   cause_unit_ = -1;
+  cause_ = timed::nobody;
   cause_wait_ = no_wait;
   return true;
 }
@@ -636,6 +668,7 @@ void EventEngine::fired(RuleInfo& r, const Family& family, Parameters at) {
   ++firings_;
   if (r.hit >= 0) ++levels_[static_cast<std::size_t>(r.hit)].hits;
   if (r.miss >= 0) ++levels_[static_cast<std::size_t>(r.miss)].misses;
+  if (observed_) profile_counts(r, family, at);
   if (on_firing) on_firing();
   if (options_.observer != nullptr) tell(r, family, at);
 }
@@ -650,6 +683,7 @@ void EventEngine::tell(const RuleInfo& r, const Family& family, Parameters at) c
 
 void EventEngine::settle(const RuleInfo& r) {
   cause_done_ = journal_.now;
+  cause_begun_ = journal_.now;
   for (std::size_t i = 0; i < journal_.rows.size(); ++i) {
     const auto [table, slot] = journal_.rows[i];
     const auto change = table->settle(slot);
@@ -716,8 +750,9 @@ void EventEngine::read_memory(std::uint32_t block, unsigned bytes) {
     if (cause_wait_ == no_wait) free_waits_.pop_back();
     cause_wait_ = token;
     ++waits_[token].outstanding;
-  } else {
-    cause_done_ = std::max(cause_done_, there);
+  } else if (there > cause_done_) {
+    cause_done_ = there;
+    cause_begun_ = main_memory_.begun();
   }
 }
 
@@ -747,6 +782,7 @@ void EventEngine::advance_memory(std::uint32_t channel) {
   for (const timed::MainMemory::Port port : main_memory_.released) {
     for (const auto& [event, since] : held_[port]) {
       memory_stalled_ += journal_.now - since;
+      if (observed_) profile_wait(event, observed_->memory_room, journal_.now);
       wheel_.push(journal_.now, event);
     }
     held_[port].clear();
@@ -758,11 +794,9 @@ void EventEngine::advance_memory(std::uint32_t channel) {
 void EventEngine::answer(std::uint32_t token) {
   Wait& wait = waits_[token];
   for (const News& news : wait.news) {
-    const Family& family = families_[news.event.family];
-    const Parameters at{news.event.a, news.event.b};
-    const RuleInfo& r = info(family, news.event.rule, news.event.a);
+    const RuleInfo& r = info(families_[news.event.family], news.event.rule, news.event.a);
     const Tick leaves = std::max(journal_.now, wait.done);
-    due_at(news.event, r, news_arrives(family, r, at, news.from, leaves), news.arrival, news.offered);
+    due_at(news.event, r, news_arrives(news.event, r, news.from, leaves), news.arrival, news.offered);
   }
   wait.news.clear();
   wait.done = 0;
@@ -791,6 +825,8 @@ void EventEngine::note_operation(std::uint32_t t) {
                                   boost::describe::enum_to_string(status.operation, "?"),
                                   in_cycles(issued_[t] - 1), in_cycles(journal_.now)});
   }
+  if (observed_)
+    observed_->profile.completed(static_cast<std::size_t>(status.operation), issued_[t] - 1, journal_.firing);
   issued_[t] = 0;
 }
 
@@ -859,10 +895,12 @@ void EventEngine::make_room(int c, std::size_t set) {
 
 void EventEngine::settle_replacement(const RuleInfo& r) {
   const Tick done = cause_done_;
+  const Tick begun = cause_begun_;
   replacing_ = true;
   settle(r);
   replacing_ = false;
   cause_done_ = done;
+  cause_begun_ = begun;
 }
 
 void EventEngine::make_room_again(int c, Parameters at) {
@@ -906,6 +944,12 @@ double EventEngine::sets_used(const Cache& cache) {
 }
 
 Statistics EventEngine::statistics() const {
+  Statistics s = counted();
+  if (observed_) s.profile = profile_statistics();
+  return s;
+}
+
+Statistics EventEngine::counted() const {
   const auto cycles = &EventEngine::in_cycles;
   Statistics s;
   s.system = system_;
@@ -934,11 +978,11 @@ Statistics EventEngine::statistics() const {
   for (const auto& [queue, traffic, first] : link_levels_) {
     Tick full = 0;
     for (std::size_t i = 0; i < queue->places.size(); ++i) full += links_[first + i].full;
-    s.full[queue->name.substr(queue->name.rfind('.') + 1)] = cycles(full);
+    s.full[short_name(queue->name)] = cycles(full);
     for (std::size_t kind = 0; kind < traffic.size(); ++kind) {
       if (traffic[kind].messages == 0) continue;
       s.messages.push_back(
-          {queue->name.substr(queue->name.rfind('.') + 1),
+          {short_name(queue->name),
            kind < queue->kind_names.size() ? std::string(queue->kind_names[kind]) : "message",
            traffic[kind].messages, traffic[kind].header_bytes, traffic[kind].data_bytes});
     }
@@ -964,6 +1008,7 @@ Statistics EventEngine::statistics() const {
   }
   s.memory = main_memory_.statistics(polled_family_ == 0xFFFF ? journal_.now : drained_);
   s.memory.stalled = cycles(memory_stalled_);
+  s.energy = energy(s);
   return s;
 }
 

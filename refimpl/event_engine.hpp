@@ -32,6 +32,7 @@
 #include "checker/systems/registry.hpp"
 #include "refimpl/accesses.hpp"
 #include "refimpl/main_memory.hpp"
+#include "refimpl/profile.hpp"
 #include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
 #include "refimpl/wheel.hpp"
@@ -279,8 +280,9 @@ class EventEngine : public Simulator, private timed::Weigher {
     int fills = -1;    // likewise
     std::uint64_t firings = 0;
     Tick waited = 0;
-    std::vector<int> looks_up;           // caches with banks
-    std::vector<timed::Weight> weights;  // by level of links
+    std::vector<int> looks_up;                   // caches with banks
+    std::vector<std::pair<int, bool>> accesses;  // caches of which it accesses a block, and whether it writes
+    std::vector<timed::Weight> weights;          // by level of links
     std::size_t carried_kind = 0;
     Sum carried;
     std::vector<Sum> sends;  // by level of links
@@ -442,6 +444,8 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_look_ups(RuleInfo& r, const RuleAccesses& accesses) const;
   void set_looked_up();
   void check_links(const RuleInfo& r, const RuleAccesses& accesses) const;
+  void set_accesses(RuleInfo& r, const RuleAccesses& accesses) const;
+  [[nodiscard]] std::vector<std::pair<std::string, double>> energy(const Statistics& counted) const;
   void check_memory(const RuleInfo& r, const RuleAccesses& accesses) const;
   [[noreturn]] void bytes_error(const RuleInfo& r, const std::string& message, const std::string& hint) const;
   [[noreturn]] void unsaid_bytes(const RuleInfo& r, const std::string& link) const;
@@ -506,7 +510,7 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival);
   // When news that leaves a unit then is with an instance.
-  Tick news_arrives(const Family& family, const RuleInfo& r, Parameters at, int from, Tick leaves);
+  Tick news_arrives(const timed::Event& event, const RuleInfo& r, int from, Tick leaves);
   // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from the
   // message's arrival on.
   void due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered);
@@ -543,6 +547,8 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   bool fire(const timed::Event& event, RuleInfo& r);
   void fired(RuleInfo& r, const Family& family, Parameters at);
+  // Of a field by its path.
+  static std::string short_name(const std::string& path) { return path.substr(path.rfind('.') + 1); }
   static double in_cycles(Tick t) {
     return static_cast<double>(t) / static_cast<double>(timed::ticks_per_cycle);
   }
@@ -582,6 +588,58 @@ class EventEngine : public Simulator, private timed::Weigher {
   void note_operation(std::uint32_t t);
   // The port that a thread's instruction is about to use, where the thread is: its own, or a slot's.
   [[nodiscard]] std::uint32_t port_in_use(std::uint32_t t) const;
+
+  // ---- a profile, where one is wanted (event_engine_profile.cpp) ------------------------------------------
+
+  // What is counted beside it, by unit, thread and kernel.
+  struct Observed {
+    timed::Profile profile;
+    std::vector<timed::Profile::Station> work;                  // by kind of unit
+    std::vector<timed::Profile::Station> turns;                 // likewise
+    std::vector<std::array<timed::Profile::Station, 3>> links;  // by level: turn, way, behind others
+    std::vector<std::vector<std::array<timed::Profile::Station, 2>>> paths;  // from, to: turn, way
+    std::vector<std::array<timed::Profile::Station, 2>> caches;              // banks, MSHRs
+    boost::unordered_flat_map<Key, timed::Profile::Station> rooms;           // of queues, by key
+    timed::Profile::Station memory = 0;
+    timed::Profile::Station memory_queue = 0;
+    timed::Profile::Station memory_room = 0;
+    timed::Profile::Station computing = 0;
+    timed::Profile::Station timers = 0;
+
+    struct OfUnit {
+      std::uint64_t firings = 0;
+      Tick busy = 0;
+      Tick waited = 0;
+      std::vector<Statistics::Level> levels;
+    };
+    std::vector<OfUnit> units;
+    std::vector<Tick> last;      // by thread: when its instruction fired last
+    std::vector<int> kernel_of;  // by thread; -1: none
+    std::vector<int> left;       // by kernel: threads that have not ended
+    std::vector<Statistics::Kernel> kernels;
+    Statistics::Counters at_kernel;  // when the last one ended
+    std::vector<Statistics::Epoch> epochs;
+    Statistics::Counters at_epoch;
+    std::string activity;  // of the wave whose instruction is firing
+  };
+  void set_profile();
+  [[nodiscard]] timed::Profile::Head head_seen() const;
+  static timed::Profile::Instance key_of(std::uint16_t f, Parameters at, std::uint16_t rule) {
+    return {std::uint32_t{f} << 6 | rule, at.a, at.b};
+  }
+  void profile_parked(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on);
+  // Of an instance that is scheduled: it waits there until then.
+  void profile_wait(const timed::Event& event, timed::Profile::Station station, Tick until) {
+    observed_->profile.waits(key_of(event.family, {event.a, event.b}, event.rule), station, until);
+  }
+  void profile_firing(const timed::Event& event, const RuleInfo& r);
+  void profile_wave(std::uint32_t thread);
+  void profile_counts(const RuleInfo& r, const Family& family, Parameters at);
+  // What the wave whose instruction is about to fire has done since its last one.
+  [[nodiscard]] std::string activity_of(std::uint32_t thread, const RuleInfo& r) const;
+  void end_epochs();
+  [[nodiscard]] Statistics counted() const;  // all but the profile
+  [[nodiscard]] Statistics::Profile profile_statistics() const;
 
   // ---- caches --------------------------------------------------------------------------------------------
 
@@ -678,6 +736,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   timed::Wheel wheel_;
   int cause_unit_ = -1;                 // of the firing whose consequences are being looked at
   Tick cause_done_ = 0;                 // when what it asked of memory is there
+  Tick cause_begun_ = 0;                // and when it began to be transferred, if that is known
   std::uint32_t cause_wait_ = no_wait;  // or who will be told
   timed::MainMemory::Port port_ = 0;    // of that firing
   bool replacing_ = false;
@@ -700,6 +759,9 @@ class EventEngine : public Simulator, private timed::Weigher {
   bool rechecks_ = false;
   std::vector<Tick> issued_;  // by thread: when its operation was issued, plus one
   std::array<std::pair<std::uint64_t, Tick>, 4> operations_{};
+  std::unique_ptr<Observed> observed_;            // none: nobody wants to know
+  timed::Profile::Record cause_ = timed::nobody;  // the firing whose consequences are being looked at
+  Tick next_epoch_ = ~Tick{0};
 };
 
 }  // namespace lockstep

@@ -12,10 +12,6 @@ namespace lockstep {
 
 namespace {
 
-std::string short_name(const std::string& path) {
-  return path.substr(path.rfind('.') + 1);
-}
-
 template <class Names>
 std::vector<std::string> words_of(const Names& names) {
   return {names.begin(), names.end()};
@@ -207,6 +203,7 @@ void EventEngine::check_accesses(const SystemEntry& system) {
     const auto found = accesses->find(r.name);
     if (found == accesses->end()) continue;
     set_look_ups(r, found->second);
+    set_accesses(r, found->second);
     check_links(r, found->second);
     check_memory(r, found->second);
     for (const timed::QueueInfo& queue : binder_.queues) {
@@ -229,6 +226,50 @@ void EventEngine::set_look_ups(RuleInfo& r, const RuleAccesses& accesses) const 
                     [&](const std::string& table) { return short_name(table) == cache.table_name; });
     if (looks) r.looks_up.push_back(static_cast<int>(c));
   }
+}
+
+void EventEngine::set_accesses(RuleInfo& r, const RuleAccesses& accesses) const {
+  for (std::size_t c = 0; c < caches_.size(); ++c) {
+    for (const std::string& table : accesses.looked_up) {
+      if (short_name(table) != caches_[c].table_name) continue;
+      r.accesses.emplace_back(static_cast<int>(c), accesses.writes.contains(table));
+    }
+  }
+}
+
+std::vector<std::pair<std::string, double>> EventEngine::energy(const Statistics& counted) const {
+  const EnergyCosts& costs = description_.energy;
+  std::vector<std::pair<std::string, double>> all;
+  if (!costs.said) return all;
+  const auto add = [&](const std::string& name, double picojoules) {
+    if (picojoules <= 0) return;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.first == name; });
+    if (found == all.end()) {
+      all.emplace_back(name, picojoules);
+    } else {
+      found->second += picojoules;
+    }
+  };
+  for (const RuleInfo& r : rules_) {
+    const auto times = static_cast<double>(r.firings);
+    if (r.name == "executes") add("instructions", times * costs.instruction);
+    for (const auto& [cache, writes] : r.accesses) {
+      const std::string& level = timing_.caches.at(caches_[static_cast<std::size_t>(cache)].table_name).level;
+      const auto cost = costs.levels.find(level);
+      if (cost != costs.levels.end()) add(level, times * (writes ? cost->second.write : cost->second.read));
+    }
+  }
+  for (const Statistics::Messages& m : counted.messages) {
+    const auto cost = costs.messages.find(m.way);
+    if (cost == costs.messages.end()) continue;
+    add("messages", static_cast<double>(m.messages) * cost->second.message +
+                        static_cast<double>(m.bytes()) * cost->second.byte);
+  }
+  add("L3", static_cast<double>(counted.memory.l3_hits) * costs.l3.read +
+                static_cast<double>(counted.memory.l3_misses) * costs.l3.write);
+  add("DRAM", static_cast<double>(counted.memory.reads) * costs.dram.read +
+                  static_cast<double>(counted.memory.writes) * costs.dram.write);
+  return all;
 }
 
 void EventEngine::set_looked_up() {

@@ -73,6 +73,7 @@ void EventEngine::begin() {
   issued_.assign(threads_count(), 0);
   paused_until_.assign(threads_count(), 0);
   set_times();
+  set_profile();
   start();
 }
 
@@ -729,7 +730,6 @@ void EventEngine::set_places(Family& family) {
 void EventEngine::set_links() {
   auto given = timing_.links;
   std::vector<std::string> names;
-  const auto short_name = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
   std::size_t sparse = 0;
   for (timed::TableInfo& table : binder_.tables) {
     if (table.sparse) table.table->number = static_cast<int>(sparse++);

@@ -461,6 +461,55 @@ void read_shared(FileSection& root, MachineDescription& machine) {
   read_scheduler(root, machine.scheduler);
 }
 
+// Levels and ways have to be some system's.
+void read_energy(FileSection& root, MachineDescription& machine) {
+  root.ask("energy");
+  if (!root.has("energy")) return;
+  constexpr double dearest = 1e9;
+  std::vector<std::string> levels;
+  std::vector<std::string> ways;
+  const auto add = [](std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const auto add_paths = [&](const std::vector<PathTiming>& paths) {
+    for (const PathTiming& path : paths) add(ways, path.from + " to " + path.to);
+  };
+  add_paths(machine.paths);
+  for (const auto& [name, system] : machine.systems) {
+    for (const auto& [link, timing] : system.links) add(ways, link);
+    for (const auto& [cache, geometry] : system.caches) add(levels, geometry.level);
+    add_paths(system.paths);
+    for (const auto& [variant, other] : system.variants) add_paths(other.paths);
+  }
+  const auto known = [&](const std::vector<std::string>& names, const std::string& name, FileSection& one,
+                         const char* what) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+    machine_error(machine, one.place(), fmt::format("no system here has a {} '{}'", what, name),
+                  suggestion(name, names));
+  };
+  const auto access = [&](FileSection one) {
+    const EnergyCosts::Access cost{one.number("read", 0, dearest), one.number("write", 0, dearest)};
+    one.done();
+    return cost;
+  };
+  FileSection section = root.section("energy");
+  machine.energy.said = true;
+  machine.energy.instruction = section.number("instruction", 0, dearest, 0);
+  section.sections("levels", [&](const std::string& name, FileSection& one) {
+    known(levels, name, one, "cache of level");
+    machine.energy.levels[name] = {one.number("read", 0, dearest), one.number("write", 0, dearest)};
+  });
+  section.sections("messages", [&](const std::string& name, FileSection& one) {
+    known(ways, name, one, "link or path");
+    machine.energy.messages[name] = {one.number("message", 0, dearest, 0), one.number("byte", 0, dearest, 0)};
+  });
+  section.ask("dram");
+  if (section.has("dram")) machine.energy.dram = access(section.section("dram"));
+  section.ask("l3");
+  if (section.has("l3")) machine.energy.l3 = access(section.section("l3"));
+  section.done();
+}
+
 SystemTiming read_system(FileSection& section, const MachineDescription& machine, const MemoryTiming* shared,
                          const std::string& shipped) {
   SystemTiming system;
@@ -616,6 +665,7 @@ MachineDescription parse(std::string_view text, const std::string& file, const s
                     fmt::format("'{}' has no [memory], and neither has the file", name));
     }
   });
+  read_energy(root, machine);
   root.ask("assumed");
   root.done();
   if (machine.systems.empty())

@@ -166,6 +166,25 @@ struct SchedulerTiming {
   int log_entries = 1;   // of the Monitor Log
   int cus_taken = 0;     // that are taken away some time, with who is there
 };
+// What things cost, in picojoules; what is not said costs nothing.
+struct EnergyCosts {
+  struct Access {
+    double read = 0;
+    double write = 0;
+  };
+  struct Sent {
+    double message = 0;
+    double byte = 0;
+  };
+  bool said = false;
+  double instruction = 0;  // of a wave that asks for nothing of memory
+  std::map<std::string, Access>
+      levels;  // of a cache of the level, for a rule that looks a block up, or writes
+  std::map<std::string, Sent> messages;  // by link, or path as in "L2 to L1"
+  Access dram;                           // of a request
+  Access l3;                             // of a hit; of what is brought there
+};
+
 struct MachineDescription {
   // A text that it was put together from, and where in `lines` it begins: places count on from text to text.
   struct Part {
@@ -187,6 +206,7 @@ struct MachineDescription {
   std::vector<PathTiming> paths;
   std::map<std::string, SystemTiming> systems;
   SchedulerTiming scheduler;
+  EnergyCosts energy;
   std::vector<std::string> lines;  // of all its texts, for messages
   std::vector<Part> parts;
 

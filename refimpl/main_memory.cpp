@@ -71,6 +71,7 @@ bool MainMemory::hits_l3(Tick now, std::uint32_t block) {
 }
 
 Tick MainMemory::read(Tick now, Port port, std::uint32_t block, unsigned bytes, Token token) {
+  begun_ = now;
   if (hits_l3(now, block)) return now + l3_latency_;
   if (!tags_.empty()) bytes = block_bytes_;
   ++reads_;
@@ -102,6 +103,7 @@ void MainMemory::write(Tick now, Port port, std::uint32_t block, unsigned bytes)
 
 Tick MainMemory::transfer(Tick now, Port port, Flat& channel, unsigned bytes) {
   const Tick begins = std::max(now, channel.free_at);
+  begun_ = begins;
   const Tick takes = ticks_per_block_ * bytes / block_bytes_;
   channel.queued += begins - now;
   channel.busy += takes;

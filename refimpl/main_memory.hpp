@@ -43,6 +43,9 @@ class MainMemory {
   // When so many bytes of the block are there: later, if an answer will say so. What misses the L3 is fetched
   // whole.
   Tick read(Tick now, Port port, std::uint32_t block, unsigned bytes, Token token);
+  // When the last access began to be transferred, or was found in the L3; of flat channels, whose answers are
+  // known at once.
+  [[nodiscard]] Tick begun() const { return begun_; }
   // A write goes past the L3, which gives its copy up (the thesis: "writeable only in the RFO system").
   void write(Tick now, Port port, std::uint32_t block, unsigned bytes);
 
@@ -110,6 +113,7 @@ class MainMemory {
   std::vector<Line> tags_;
   Tick latency_ = 0;
   Tick l3_latency_ = 0;
+  Tick begun_ = 0;
   std::vector<Tick> accepts_at_;  // by port
 
   Tick ticks_per_block_ = 1;

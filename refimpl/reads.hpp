@@ -27,6 +27,8 @@ inline constexpr Tick ticks_per_cycle = 16;
 // a queue, or a whole table.
 using Key = std::uint32_t;
 inline constexpr Key any_key = 0;  // written by every firing
+// A firing by its number, or none (profile.hpp).
+inline constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
 // What a truth value rests on: the first so many rows on the list, and of the last of them one field or all,
 // and of that field its taking one value or any. As numbers, smaller ones rest on less.
@@ -63,7 +65,7 @@ class Reads {
 
   // How many rows have been noted; more than `capacity` when some were forgotten.
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  [[nodiscard]] bool in_guard() const { return count_ != nobody; }
+  [[nodiscard]] bool in_guard() const { return count_ != no_guard; }
   // Whether anybody wants to know what the guard looks at.
   [[nodiscard]] bool listing() const { return count_ < unlisted; }
   // What to wait for, of the i-th of the rows that a stamp names.
@@ -73,8 +75,16 @@ class Reads {
     const Key key = entry.key + entry.fields->key_of[field_of(s)];
     return value_of(s) == any ? key : key + 1 + value_of(s);
   }
+  // The message of a link that arrived last, of those that were looked at.
+  struct Arrival {
+    Tick at = 0;
+    Tick starts = 0;                 // when it left, its turn having come
+    std::uint32_t sent_by = nobody;  // which firing
+    std::uint32_t level = 0;         // of its link
+  };
+  [[nodiscard]] const Arrival& last_arrival() const { return arrival_; }
   // No message that was looked at has arrived before this.
-  [[nodiscard]] Tick not_before() const { return not_before_; }
+  [[nodiscard]] Tick not_before() const { return arrival_.at; }
 
   // The block of the message whose head was looked at, or none.
   static constexpr std::uint32_t no_block = ~std::uint32_t{0};
@@ -84,14 +94,14 @@ class Reads {
   // `compares_data` is by key of a table: whether a guard has compared data words of its rows.
   void begin(const Key* table_of, char* compares_data) {
     count_ = 0;
-    not_before_ = 0;
+    arrival_ = {};
     message_block_ = no_block;
     table_of_ = table_of;
     compares_data_ = compares_data;
   }
   // A guard of which only the value is wanted.
   void begin_unlisted() { count_ = unlisted; }
-  void end() { count_ = nobody; }
+  void end() { count_ = no_guard; }
 
   void note(Key key, const void* row = nullptr, std::size_t size = 0, const Fields* fields = nullptr) {
     if (count_ < capacity) {
@@ -105,7 +115,9 @@ class Reads {
       count_ = capacity + 1;
     }
   }
-  void note_arrival(Tick arrival) { not_before_ = std::max(not_before_, arrival); }
+  void note_arrival(const Arrival& arrival) {
+    if (arrival.at > arrival_.at) arrival_ = arrival;
+  }
 
   // Of what rests on everything so far.
   [[nodiscard]] Stamp stamp_now() const { return listing() ? stamp(count_, any, any) : unstamped; }
@@ -139,7 +151,7 @@ class Reads {
   }
 
  private:
-  static constexpr std::uint32_t nobody = 0xFFFF;    // evaluates a guard
+  static constexpr std::uint32_t no_guard = 0xFFFF;  // is being evaluated
   static constexpr std::uint32_t unlisted = 0xFFFE;  // nothing is noted
   struct Entry {
     Key key = 0;
@@ -162,8 +174,8 @@ class Reads {
     return stamp(count_, any, any);
   }
 
-  std::uint32_t count_ = nobody;
-  Tick not_before_ = 0;
+  std::uint32_t count_ = no_guard;
+  Arrival arrival_;
   std::uint32_t message_block_ = no_block;
   const Key* table_of_ = nullptr;
   char* compares_data_ = nullptr;
@@ -256,6 +268,7 @@ struct Journal {
   std::vector<char> compares_data;  // by key of a table: whether rows that are written wake those who watch
                                     // them though nothing but data may have changed
 
+  std::uint32_t firing = nobody;  // the number of the firing, where firings are recorded
   // Of the rule that is firing, by level of links; none while none is.
   const Weight* weights = nullptr;
   Weigher* weigher = nullptr;

@@ -98,6 +98,7 @@ Simulation::Simulation(SimulationChoice choice, const std::string& litmus_home)
     workloads_ = {choice_.test->name};
   } else if (launches_) {
     if (choice_.cus > 0) throw BadInput("--cus is not for machines of chiplets", "say --size chiplets=N");
+    if (choice_.profile) throw BadInput("launches on chiplets have no profile");
     if (systems_.size() == 1 && systems_.front().find('/') == std::string::npos)
       systems_.insert(systems_.begin(), systems_.front() + "/baseline");
     workloads_ = chosen(choice_.workload, launch_workloads());
@@ -191,6 +192,8 @@ Simulation::Changed Simulation::changed(const MachineSettings& more) const {
   all.request.options.seed = choice_.seed;
   all.request.options.cycles = choice_.cycles;
   all.request.options.faults = choice_.faults;
+  all.request.options.profile = choice_.profile;
+  all.request.options.epoch = choice_.epoch;
   all.request.systems = systems_;
   all.request.graphs = graph_files(choice_.graphs);
   for (const std::string& text : choice_.sizes) all.request.sizes.insert(parse_size(text, 0));

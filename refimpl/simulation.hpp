@@ -28,6 +28,8 @@ struct SimulationChoice {
   int cus = 0;  // as the machine has
   std::uint64_t seed = 1;
   std::uint64_t cycles = 0;  // after which a run is given up; 0: never
+  bool profile = false;      // find out where time goes (profile.hpp)
+  std::uint64_t epoch = 0;   // with it: cycles, after each of which counters are noted; 0: never
 };
 
 // A choice that makes sense. What runs is a workload by name, a file of kernels, a synchronization program,

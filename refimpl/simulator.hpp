@@ -59,6 +59,8 @@ struct SimulationOptions {
   std::uint64_t cycles = 0;  // after which it is given up; 0: never
   int jitter = 0;            // cycles, at most, that anything may take longer, at random
   SimulationObserver* observer = nullptr;
+  bool profile = false;     // find out where time goes
+  std::uint64_t epoch = 0;  // with it: cycles, after each of which counters are noted; 0: never
 };
 
 enum class SimulationEnd : std::uint8_t {

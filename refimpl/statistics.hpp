@@ -1,10 +1,13 @@
 // What a simulation has counted, as plain numbers, and how people and programs read them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep {
@@ -75,6 +78,60 @@ struct Statistics {
     double stalled = 0;  // cycles that requests waited for room in its queues
   };
 
+  // What only ever grows, by name: "L1 hits", "bytes, link1", "DRAM reads".
+  using Counters = std::map<std::string, double>;
+  struct Kernel {
+    std::string name;
+    double from = 0;  // cycles: when its first wave began, and its last one ended
+    double to = 0;
+    // Since the kernel before it ended, until it did; what drains later counts for the next one.
+    Counters counters;
+  };
+  struct Epoch {
+    double from = 0;  // cycles
+    double to = 0;
+    Counters counters;
+  };
+  // Where time went (profile.hpp), and what was counted apart.
+  struct Profile {
+    struct Station {  // what accesses waited for, or what was done for them
+      std::string name;
+      std::array<double, 4> cycles{};  // of all loads, stores, RMWs and fences together
+    };
+    struct Latencies {
+      std::string operation;
+      // By latency: the least one of a bucket in cycles, and how many accesses took that long or longer,
+      // but less than the next bucket's.
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets;
+      double most = 0;
+      // What so large a share of them did not exceed, to an eighth: the end of a bucket.
+      [[nodiscard]] double percentile(double share) const;
+    };
+    struct Unit {
+      std::string kind;  // "L1"
+      std::size_t number = 0;
+      std::uint64_t firings = 0;
+      double busy = 0;    // cycles
+      double waited = 0;  // cycles, of rules for its turns
+      std::map<std::string, Level> levels;
+    };
+    struct Link {
+      std::string name;  // "link1", "L2 to L1"
+      std::size_t number = 0;
+      std::uint64_t messages = 0;
+      std::uint64_t bytes = 0;
+      double busy = 0;  // cycles in which messages took their turns
+      double full = 0;  // cycles without room
+    };
+    std::vector<Station> stations;
+    std::vector<Latencies> latencies;
+    std::map<std::string, double> activities;  // of waves, in cycles of all of them together
+    std::vector<Unit> units;
+    std::vector<Link> links;
+    std::vector<Kernel> kernels;
+    std::vector<Epoch> epochs;
+  };
+
   std::string system;
   double cycles = 0;   // until the last thread ended
   double drained = 0;  // until nothing was under way any more
@@ -89,13 +146,26 @@ struct Statistics {
   Memory memory;
   std::map<std::string, double> unit_waits;  // cycles, summed over the rules of a unit
   std::map<std::string, double> full;        // cycles that queues of a field were full, summed
+  std::vector<std::pair<std::string, double>>
+      energy;  // picojoules by what costs them; none: nobody says costs
+  std::optional<Profile> profile;
+
+  [[nodiscard]] double picojoules() const;
 
   [[nodiscard]] std::uint64_t bytes_on(const std::string& way) const;
 };
 
+Statistics::Counters counters_of(const Statistics& statistics);
+// What has come to `since`.
+Statistics::Counters difference(const Statistics::Counters& now, const Statistics::Counters& since);
+
 nlohmann::ordered_json statistics_json(const Statistics& statistics);
 // A name that would leave no room for the figures of its line.
 std::string clipped(const std::string& text, std::size_t width);
+// As a field of a line of CSV.
+std::string csv_quoted(const std::string& text);
+// What it holds of its profile, which it has.
+std::string profile_text(const Statistics& statistics);
 std::string statistics_text(const Statistics& statistics, bool rules);
 
 }  // namespace lockstep

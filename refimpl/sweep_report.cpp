@@ -236,13 +236,6 @@ nlohmann::ordered_json point_json(const Sweep& sweep, const SweepPoint& point) {
   return json;
 }
 
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + "\"";
-}
-
 // As gnuplot has it: a quote in it stands twice.
 std::string single_quoted(const std::string& text) {
   std::string result = "'";

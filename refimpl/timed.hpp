@@ -48,6 +48,9 @@ struct Link {
   std::size_t level = 0;        // among the links of the state
   Tick free_at = 0;
   Tick full = 0;  // how long it had no room
+  Tick busy = 0;  // how long messages took their turns
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
 
   struct Traffic {
     std::uint64_t messages = 0;
@@ -57,14 +60,18 @@ struct Link {
   std::vector<Traffic>* by_kind = nullptr;  // shared by the links of one level
 
   // When a message that leaves now, or when its turn comes, arrives.
-  Tick send(Tick now, Bytes bytes, std::size_t kind) {
+  Tick send(Tick now, Bytes weight, std::size_t kind) {
     const Tick starts = std::max(now, free_at);
-    free_at = starts + ((bytes.header + bytes.data) * ticks_per_byte_256 + 255) / 256;
+    const Tick takes = ((weight.header + weight.data) * ticks_per_byte_256 + 255) / 256;
+    free_at = starts + takes;
+    busy += takes;
+    ++messages;
+    bytes += weight.header + weight.data;
     if (by_kind != nullptr) {
       if (by_kind->size() <= kind) by_kind->resize(kind + 1);
       ++(*by_kind)[kind].messages;
-      (*by_kind)[kind].header_bytes += bytes.header;
-      (*by_kind)[kind].data_bytes += bytes.data;
+      (*by_kind)[kind].header_bytes += weight.header;
+      (*by_kind)[kind].data_bytes += weight.data;
     }
     return free_at + latency;
   }
@@ -547,7 +554,10 @@ class Timed {
     // Whoever looks at a message of a link looks at it after it has arrived.
     [[nodiscard]] const Row& head() const {
       timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
-      if (count_ > 0 && link_ != nullptr) timed::reads.note_arrival(at_message(0).arrival);
+      if (count_ > 0 && link_ != nullptr) {
+        const Message& m = at_message(0);
+        timed::reads.note_arrival({m.arrival, m.starts, m.sent_by, static_cast<std::uint32_t>(link_->level)});
+      }
       if constexpr (requires(Row row) { row.block.v; }) timed::reads.note_message(at(0).block.v);
       return at(0);
     }
@@ -581,6 +591,8 @@ class Timed {
       ++count_;
       at_message(0).row = row;
       at_message(0).arrival = journal_->now;
+      at_message(0).starts = journal_->now;
+      at_message(0).sent_by = journal_->firing;
       tally(row, +1);
       changed(true);
     }
@@ -651,6 +663,8 @@ class Timed {
     struct Message {
       Row row;
       Tick arrival = 0;
+      Tick starts = 0;  // its turn on the link
+      std::uint32_t sent_by = timed::nobody;
     };
     using Question = bool (*)(const Row&);
 
@@ -704,7 +718,13 @@ class Timed {
       ++count_;
       Message& m = at_message(position);
       m.row = row;
-      m.arrival = link_ == nullptr ? journal_->now : link_->send(journal_->now, weight(row), kind_of(row));
+      m.sent_by = journal_->firing;
+      m.starts = journal_->now;
+      m.arrival = journal_->now;
+      if (link_ != nullptr) {
+        m.starts = std::max(m.starts, link_->free_at);
+        m.arrival = link_->send(journal_->now, weight(row), kind_of(row));
+      }
       tally(row, +1);
       changed(position == 0);
     }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/machine.hpp"
@@ -47,11 +48,38 @@ inline std::string machine_error_of(const std::string& text) {
   return "no error";
 }
 
+// A wave for each list, that loads the first word of the list's blocks, each when the one before is there.
+inline Workload loads_of(const std::vector<std::vector<int>>& waves) {
+  Workload workload;
+  workload.program.name = "loads";
+  int number = 0;
+  for (const std::vector<int>& blocks : waves) {
+    Thread thread;
+    thread.name = "W" + std::to_string(number);
+    thread.placement.wave = number;
+    thread.placement.wg = number++;
+    thread.registers = {"r0"};
+    thread.initial_values = {0};
+    for (const int block : blocks) {
+      Instruction load;
+      load.opcode = Opcode::load;
+      load.location = static_cast<int>(workload.program.locations.size());
+      load.destination = 0;
+      thread.code.push_back(load);
+      workload.program.locations.push_back({"b" + std::to_string(load.location), 0, block, 0});
+    }
+    workload.program.threads.push_back(std::move(thread));
+  }
+  workload.initial.resize(workload.program.locations.size());
+  return workload;
+}
+
 // Of a run to its end on so many CUs, whose waves all start at once.
 inline Statistics simulate(const std::string& system, const MachineDescription& machine,
-                           const Workload& workload, int cus) {
+                           const Workload& workload, int cus, bool profile = false) {
   SimulationOptions options;
   options.cus = cus;
+  options.profile = profile;
   options.start_spread = 0;
   const TimedSystem timed = find_timed_system(system, options);
   const auto simulator = timed.build(workload, machine, options);

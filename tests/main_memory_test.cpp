@@ -94,32 +94,6 @@ ComparedRun run(const MachineDescription& machine, const std::string& system, co
   return run_workload(request, workload, never_interrupted);
 }
 
-// A wave for each list, that loads the first word of the list's blocks, each when the one before is there.
-Workload loads_of(const std::vector<std::vector<int>>& waves) {
-  Workload workload;
-  workload.program.name = "loads";
-  int number = 0;
-  for (const std::vector<int>& blocks : waves) {
-    Thread thread;
-    thread.name = "W" + std::to_string(number);
-    thread.placement.wave = number;
-    thread.placement.wg = number++;
-    thread.registers = {"r0"};
-    thread.initial_values = {0};
-    for (const int block : blocks) {
-      Instruction load;
-      load.opcode = Opcode::load;
-      load.location = static_cast<int>(workload.program.locations.size());
-      load.destination = 0;
-      thread.code.push_back(load);
-      workload.program.locations.push_back({"b" + std::to_string(load.location), 0, block, 0});
-    }
-    workload.program.threads.push_back(std::move(thread));
-  }
-  workload.initial.resize(workload.program.locations.size());
-  return workload;
-}
-
 Statistics simulate(const Workload& workload, const std::string& machine, int cus) {
   return simulate("write-through", machine_of(machine), workload, cus);
 }

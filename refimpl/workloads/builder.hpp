@@ -258,17 +258,18 @@ class WorkloadBuilder {
   // ended, the kernel's waves when those have, and waves that end it when these have. What a kernel has
   // written is visible to everybody; what it reads may come from a cache that its agent alone writes to.
   template <class F>
-  void kernel(int waves, int waves_per_group, F&& write) {
-    kernel_in_turns(waves, waves_per_group, [&](std::deque<WaveCode>& codes) {
+  void kernel(const std::string& what, int waves, int waves_per_group, F&& write) {
+    kernel_in_turns(what, waves, waves_per_group, [&](std::deque<WaveCode>& codes) {
       for (int w = 0; w < waves; ++w) write(codes[static_cast<std::size_t>(w)], w);
     });
   }
   // The same with `write(codes)`, where the code of waves does not come wave by wave.
   template <class F>
-  void kernel_in_turns(int waves, int waves_per_group, F&& write) {
+  void kernel_in_turns(const std::string& what, int waves, int waves_per_group, F&& write) {
     workload_.cus = shape_.cus;
     const int first = 3 * kernels_;
     const std::string name = fmt::format("K{}", kernels_++);
+    workload_.kernels.push_back({what, first, first + 2});
     const auto on_each_cu = [&](const char* what, int phase, auto&& edge) {
       const int first_group = new_groups(shape_.cus);
       for (int cu = 0; cu < shape_.cus; ++cu) {

@@ -32,7 +32,7 @@ Workload histogram_workload(const WorkloadShape& shape) {
   const int groups = (grid.waves + Grid::waves_per_group - 1) / Grid::waves_per_group;
   const int own = std::max(1, bins / groups);
   std::vector<Lanes> expected(static_cast<std::size_t>(bins), Lanes{});
-  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+  build.kernel("count", grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const std::vector<int> x = code.regs("x", Grid::words_per_access);
     grid.for_each_access(wave, [&](int first, int count) {
       for (int i = 0; i < count; ++i) code.load(at(x, i), data[first + i]);
@@ -49,7 +49,7 @@ Workload histogram_workload(const WorkloadShape& shape) {
     });
   });
   const Grid readers(shape, bins);
-  build.kernel(readers.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+  build.kernel("copy", readers.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const std::vector<int> x = code.regs("x", Grid::words_per_access);
     readers.for_each_access(wave, [&](int first, int count) {
       for (int i = 0; i < count; ++i) code.load(at(x, i), histogram[first + i]);

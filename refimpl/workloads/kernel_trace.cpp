@@ -536,34 +536,35 @@ class TraceWriter {
                           "--set waves_per_cu=N says otherwise");
     }
     const int places = std::min(header.blocks, resident * shape_.cus);
-    build_.kernel_in_turns(places * header.warps, header.warps, [&](std::deque<WaveCode>& codes) {
-      std::vector<int> barriers;
-      const auto wave = [&](int block, int warp) -> WaveCode& {
-        return codes[static_cast<std::size_t>(block % places * header.warps + warp)];
-      };
-      int now = 0;
-      reader.read(
-          [&](int block) {
-            now = block;
-            barriers.assign(static_cast<std::size_t>(header.warps), 0);
-          },
-          [&](int warp, const TracedInstruction& traced) {
-            if (++instructions_ > most_instructions)
-              reader.lines().fail(
-                  fmt::format("more than {} instructions are not simulated at once", most_instructions),
-                  "list fewer kernels");
-            barriers[static_cast<std::size_t>(warp)] += traced.effect == Effect::barrier ? 1 : 0;
-            perform(wave(now, warp), traced);
-          },
-          [&](int block) {
-            // Nobody waits for a warp that has ended: it comes to the barriers that are left.
-            const int most = *std::max_element(barriers.begin(), barriers.end());
-            for (int warp = 0; warp < header.warps; ++warp) {
-              for (int i = barriers[static_cast<std::size_t>(warp)]; i < most; ++i)
-                wave(block, warp).barrier();
-            }
-          });
-    });
+    build_.kernel_in_turns(
+        header.name, places * header.warps, header.warps, [&](std::deque<WaveCode>& codes) {
+          std::vector<int> barriers;
+          const auto wave = [&](int block, int warp) -> WaveCode& {
+            return codes[static_cast<std::size_t>(block % places * header.warps + warp)];
+          };
+          int now = 0;
+          reader.read(
+              [&](int block) {
+                now = block;
+                barriers.assign(static_cast<std::size_t>(header.warps), 0);
+              },
+              [&](int warp, const TracedInstruction& traced) {
+                if (++instructions_ > most_instructions)
+                  reader.lines().fail(
+                      fmt::format("more than {} instructions are not simulated at once", most_instructions),
+                      "list fewer kernels");
+                barriers[static_cast<std::size_t>(warp)] += traced.effect == Effect::barrier ? 1 : 0;
+                perform(wave(now, warp), traced);
+              },
+              [&](int block) {
+                // Nobody waits for a warp that has ended: it comes to the barriers that are left.
+                const int most = *std::max_element(barriers.begin(), barriers.end());
+                for (int warp = 0; warp < header.warps; ++warp) {
+                  for (int i = barriers[static_cast<std::size_t>(warp)]; i < most; ++i)
+                    wave(block, warp).barrier();
+                }
+              });
+        });
   }
 
  private:

@@ -103,7 +103,8 @@ Workload build(const std::shared_ptr<const kernels::KernelFile>& file, const Wor
   for (std::size_t l = 0; l < plan.launches.size(); ++l) {
     const kernels::Launch& launch = plan.launches[l];
     const int waves = launch.places * launch.waves_per_group;
-    build.kernel_in_turns(waves, launch.waves_per_group, [&](std::deque<WaveCode>& codes) {
+    const std::string& name = plan.kernels[static_cast<std::size_t>(launch.kernel)].name;
+    build.kernel_in_turns(name, waves, launch.waves_per_group, [&](std::deque<WaveCode>& codes) {
       for (int w = 0; w < waves; ++w) {
         WaveCode& code = codes[static_cast<std::size_t>(w)];
         code.append(to_come);

@@ -13,7 +13,7 @@ Workload reduction_workload(const WorkloadShape& shape) {
   const ArrayOfWords partial = build.array("partial", grid.waves);
   const ArrayOfWords total = build.array("total", 1);
   build.fill(data);
-  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+  build.kernel("reduce", grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const int sum = code.reg("sum");
     const std::vector<int> x = code.regs("x", Grid::words_per_access);
     const auto add = [&](int first, int count) {

@@ -17,7 +17,7 @@ Workload stencil_workload(const WorkloadShape& shape) {
   for (int kernel = 0; kernel < kernels; ++kernel) {
     const ArrayOfWords& from = grids[kernel % 2];
     const ArrayOfWords& to = grids[(kernel + 1) % 2];
-    build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+    build.kernel("stencil", grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
       const std::vector<int> sum = code.regs("sum", Grid::words_per_access);
       const std::vector<int> coefficient = code.regs("coefficient", Grid::words_per_access);
       const std::vector<int> neighbours[2] = {code.regs("left", Grid::words_per_access),

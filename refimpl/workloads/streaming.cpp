@@ -11,7 +11,7 @@ Workload copy_workload(const WorkloadShape& shape) {
   const ArrayOfWords to = build.array("to", words);
   build.fill(from);
   const Grid grid(shape, words);
-  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+  build.kernel("copy", grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const std::vector<int> r = code.regs("r", Grid::words_per_access);
     grid.for_each_access(wave, [&](int first, int count) {
       for (int i = 0; i < count; ++i) code.load(at(r, i), from[first + i]);
@@ -31,7 +31,7 @@ Workload vector_add_workload(const WorkloadShape& shape) {
   build.fill(a);
   build.fill(b);
   const Grid grid(shape, words);
-  build.kernel(grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
+  build.kernel("add", grid.waves, Grid::waves_per_group, [&](WaveCode& code, int wave) {
     const std::vector<int> x = code.regs("x", Grid::words_per_access);
     const std::vector<int> y = code.regs("y", Grid::words_per_access);
     grid.for_each_access(wave, [&](int first, int count) {

@@ -16,6 +16,12 @@
 namespace lockstep {
 
 struct Workload {
+  // What runs after all that was before it: the threads placed in kernels from `first` to `last`.
+  struct Kernel {
+    std::string name;
+    int first = 0;
+    int last = 0;
+  };
   Program program;
   std::vector<Lanes> initial;   // by location
   std::vector<Lanes> expected;  // by location, of `outputs`; computed beside the program, not by running it
@@ -23,6 +29,7 @@ struct Workload {
   // Of the machine that it was made for, which deals out the work-groups of each kernel from its first CU on;
   // 0: any, on which all work-groups are dealt out in turn.
   int cus = 0;
+  std::vector<Kernel> kernels;
   std::string race;  // a data race that was found, in words, or why none was looked for; empty: none
   // Of code that is written as it runs, anew for each run; none: all code is there.
   std::function<std::unique_ptr<CodeSource>()> source;
