@@ -385,7 +385,7 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   if (news && cause_wait_ != no_wait) {
     Wait& wait = waits_[cause_wait_];
     wait.done = std::max(wait.done, cause_done_);
-    wait.news.push_back({event, cause_unit_, arrival, offered});
+    wait.news.push_back({event, {cause_unit_, cause_place_, block_of_news(event)}, arrival, offered});
     return;
   }
   Tick due = journal_.now;
@@ -394,23 +394,45 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
     profile_wait(event, observed_->computing, due);
     if (news) profile_wait(event, observed_->memory_queue, cause_begun_);
   }
-  if (news) due = std::max(due, news_arrives(event, r, cause_unit_, std::max(journal_.now, cause_done_)));
+  if (news) {
+    const Sender from{cause_unit_, cause_place_, networks_.empty() ? 0 : block_of_news(event)};
+    due = std::max(due, news_arrives(event, r, from, std::max(journal_.now, cause_done_)));
+  }
   due_at(event, r, due, arrival, offered);
 }
 
-timed::Tick EventEngine::news_arrives(const timed::Event& event, const RuleInfo& r, int from, Tick leaves) {
+std::uint32_t EventEngine::block_of_news(const timed::Event& event) const {
+  const Family& family = families_[event.family];
+  if (!family.listed) return family.extents.size() == 2 ? event.b : event.a;
+  if (family.of_threads) return block_of(event.a);
+  const std::uint32_t block = timed::reads.message_block();
+  return block == timed::Reads::no_block ? 0 : block;
+}
+
+timed::Tick EventEngine::news_arrives(const timed::Event& event, const RuleInfo& r, const Sender& from,
+                                      Tick leaves) {
   const auto unit = static_cast<std::size_t>(r.unit);
-  Path& path = paths_[static_cast<std::size_t>(from)][unit];
+  const auto sender = static_cast<std::size_t>(from.kind);
+  Path& path = paths_[sender][unit];
   if (observed_) profile_wait(event, observed_->memory, leaves);
   if (path.links.empty()) return leaves;
   const Family& family = families_[event.family];
   const Parameters at{event.a, event.b};
   const timed::Bytes bytes = total(r, r.carried, nullptr, thread_of(family, at), 0);
-  timed::Link& link = path.links[place(family, unit_kinds_[unit].per, at)];
-  const Tick starts = std::max(leaves, link.free_at);
-  const Tick arrives = link.send(leaves, bytes, r.carried_kind);
+  const std::size_t to = place(family, unit_kinds_[unit].per, at);
+  timed::Link& link = path.links[to];
+  Tick starts = std::max(leaves, link.free_at);
+  Tick arrives = link.send(leaves, bytes, r.carried_kind);
+  if (path.network >= 0) {
+    NetworkInUse& through = networks_[static_cast<std::size_t>(path.network)];
+    const auto sent =
+        through.network.send(journal_.now, arrives, node_of(through, from.kind, from.unit, from.block),
+                             node_of(through, r.unit, to, from.block), bytes.header + bytes.data);
+    starts += sent.waited;
+    arrives = sent.arrival;
+  }
   if (observed_) {
-    const auto [turn, way] = observed_->paths[static_cast<std::size_t>(from)][unit];
+    const auto [turn, way] = observed_->paths[sender][unit];
     profile_wait(event, turn, starts);
     profile_wait(event, way, arrives);
   }
@@ -655,6 +677,8 @@ bool EventEngine::fire(const timed::Event& event, RuleInfo& r) {
     make_room(cache, set);
   }
   cause_unit_ = r.unit;
+  if (!networks_.empty())
+    cause_place_ = unit_of(family, r, at) - unit_kinds_[static_cast<std::size_t>(r.unit)].first;
   cause_ = journal_.firing;
   consider_woken();
   cause_unit_ = -1;
@@ -975,9 +999,11 @@ Statistics EventEngine::counted() const {
     one.mshr_waits = cycles(c.mshr_waited);
     s.caches.push_back(std::move(one));
   }
-  for (const auto& [queue, traffic, first] : link_levels_) {
+  for (const LinkLevel& level : link_levels_) {
+    const timed::QueueInfo* const queue = level.queue;
+    const auto& traffic = level.traffic;
     Tick full = 0;
-    for (std::size_t i = 0; i < queue->places.size(); ++i) full += links_[first + i].full;
+    for (std::size_t i = 0; i < queue->places.size(); ++i) full += links_[level.first + i].full;
     s.full[short_name(queue->name)] = cycles(full);
     for (std::size_t kind = 0; kind < traffic.size(); ++kind) {
       if (traffic[kind].messages == 0) continue;

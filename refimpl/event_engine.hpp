@@ -32,6 +32,7 @@
 #include "checker/systems/registry.hpp"
 #include "refimpl/accesses.hpp"
 #include "refimpl/main_memory.hpp"
+#include "refimpl/network.hpp"
 #include "refimpl/profile.hpp"
 #include "refimpl/simulator.hpp"
 #include "refimpl/timed.hpp"
@@ -41,7 +42,7 @@
 
 namespace lockstep {
 
-class EventEngine : public Simulator, private timed::Weigher {
+class EventEngine : public Simulator, private timed::Weigher, private timed::Carrier {
  public:
   SimulationEnd run(const std::atomic<bool>* interrupted, std::uint64_t limit) override;
   [[nodiscard]] Statistics statistics() const override;
@@ -396,6 +397,17 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::vector<std::pair<std::uint16_t, std::uint64_t>> candidates;  // families and rules
   };
 
+  // A network that links or paths of the system pass, and the nodes of units, by kind.
+  struct NetworkInUse {
+    struct Seats {
+      std::vector<std::uint32_t> nodes;  // of all units of the kind, one after the other
+      std::size_t of_unit = 1;           // so many of them are one unit's, which blocks take in turn
+    };
+    std::string name;
+    timed::Network network;
+    std::vector<Seats> seats;
+  };
+
   // ---- setting up ----------------------------------------------------------------------------------------
 
   [[nodiscard]] SystemTiming system_timing() const;
@@ -409,6 +421,14 @@ class EventEngine : public Simulator, private timed::Weigher {
   void set_timing();
   void set_places(Family& family);
   void set_links();
+  // By name; made as it is first asked for. Negative where there is no name.
+  int network_named(const std::string& name);
+  [[nodiscard]] std::uint32_t node_of(const NetworkInUse& network, int kind, std::size_t unit,
+                                      std::uint32_t block) const;
+  [[noreturn]] void seats_error(const NetworkInUse& network, int kind) const;
+  // Who takes the messages of links that pass a network.
+  void set_takers(const Accesses& accesses);
+  Carried carry(const timed::Link& link, Tick at, timed::Bytes weight, std::uint32_t block) override;
   void set_caches();
   void set_mshrs();
   void set_anew();
@@ -510,7 +530,13 @@ class EventEngine : public Simulator, private timed::Weigher {
 
   [[gnu::noinline]] void schedule(std::uint16_t f, Parameters at, std::uint16_t rule, Tick arrival);
   // When news that leaves a unit then is with an instance.
-  Tick news_arrives(const timed::Event& event, const RuleInfo& r, int from, Tick leaves);
+  [[nodiscard]] std::uint32_t block_of_news(const timed::Event& event) const;
+  struct Sender {
+    int kind = -1;            // of unit
+    std::size_t unit = 0;     // which of them
+    std::uint32_t block = 0;  // that the news are of
+  };
+  Tick news_arrives(const timed::Event& event, const RuleInfo& r, const Sender& from, Tick leaves);
   // Look-ups are pipelined, also those of messages behind one another on a link: each takes its time from the
   // message's arrival on.
   void due_at(const timed::Event& event, const RuleInfo& r, Tick due, Tick arrival, bool offered);
@@ -661,7 +687,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   // News of a firing that leaves when what the firing has asked of memory is there.
   struct News {
     timed::Event event;
-    int from;  // unit
+    Sender from;
     Tick arrival;
     bool offered;
   };
@@ -676,6 +702,7 @@ class EventEngine : public Simulator, private timed::Weigher {
     std::string name;
     std::vector<timed::Link> links;
     std::unique_ptr<std::vector<timed::Link::Traffic>> traffic;
+    int network = -1;
   };
 
   std::mt19937_64 random_;
@@ -695,8 +722,12 @@ class EventEngine : public Simulator, private timed::Weigher {
     const timed::QueueInfo* queue;
     std::vector<timed::Link::Traffic> traffic;
     std::size_t first;  // index into links_
+    int network = -1;
+    int taker = -1;                   // the kind of unit that takes its messages, where it has a network
+    std::vector<std::size_t> takers;  // which of them, by queue
   };
   std::deque<LinkLevel> link_levels_;
+  std::deque<NetworkInUse> networks_;
   std::vector<Cache> caches_;
   std::vector<Bank> banks_;
   std::vector<OfTable> of_table_;
@@ -734,6 +765,7 @@ class EventEngine : public Simulator, private timed::Weigher {
   std::vector<Touched> touched_;  // blocks of memory, by the firing that is being settled
 
   timed::Wheel wheel_;
+  std::size_t cause_place_ = 0;         // which unit of the kind
   int cause_unit_ = -1;                 // of the firing whose consequences are being looked at
   Tick cause_done_ = 0;                 // when what it asked of memory is there
   Tick cause_begun_ = 0;                // and when it began to be transferred, if that is known

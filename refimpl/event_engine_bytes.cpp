@@ -190,6 +190,13 @@ std::uint64_t EventEngine::values_named(const ByteTerm& condition, SourcePlace p
 void EventEngine::check_accesses(const SystemEntry& system) {
   const Accesses* const accesses = accesses_of(system, options_.variant, options_.faults);
   if (accesses == nullptr) {
+    for (const auto& [name, link] : timing_.links) {
+      if (link.network.empty()) continue;
+      machine_error(description_, link.place,
+                    fmt::format("'{}' passes a network, and nobody knows which rules of {} take from it",
+                                name, system_),
+                    "link the system's translation unit of trees (recorded)");
+    }
     for (const auto& [name, cache] : timing_.caches) {
       if (cache.banks == 0) continue;
       machine_error(
@@ -213,6 +220,7 @@ void EventEngine::check_accesses(const SystemEntry& system) {
     }
   }
   set_looked_up();
+  set_takers(*accesses);
 }
 
 // The rule that makes room fires with the one that needs it.

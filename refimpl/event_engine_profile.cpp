@@ -196,12 +196,23 @@ Statistics::Profile EventEngine::profile_statistics() const {
     all.links.push_back(
         {name, number, link.messages, link.bytes, in_cycles(link.busy), in_cycles(link.full)});
   };
-  for (const auto& [queue, traffic, first] : link_levels_) {
-    for (std::size_t i = 0; i < queue->places.size(); ++i) add(short_name(queue->name), i, links_[first + i]);
+  for (const LinkLevel& level : link_levels_) {
+    for (std::size_t i = 0; i < level.queue->places.size(); ++i)
+      add(short_name(level.queue->name), i, links_[level.first + i]);
   }
   for (const auto& row : paths_) {
     for (const Path& path : row) {
       for (std::size_t i = 0; i < path.links.size(); ++i) add(path.name, i, path.links[i]);
+    }
+  }
+  for (const NetworkInUse& network : networks_) {
+    for (const timed::Network::Channel& channel : network.network.channels()) {
+      if (channel.messages == 0) continue;
+      const char* const end = channel.from != channel.to ? "" : channel.out ? ": out" : ": in";
+      Statistics::Profile::Link one{network.name + end, channel.from, channel.messages, channel.bytes,
+                                    in_cycles(channel.busy)};
+      one.to = static_cast<int>(channel.to);
+      all.links.push_back(std::move(one));
     }
   }
   for (const Statistics::Kernel& kernel : o.kernels) {

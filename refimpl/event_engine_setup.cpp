@@ -469,6 +469,7 @@ void EventEngine::set_timing() {
     link.ticks_per_byte_256 =
         static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) / timing.bytes_per_cycle);
     link.by_kind = path.traffic.get();
+    path.network = network_named(timing.network);
     path.links.assign(unit_kinds_[number(timing.to)].count, link);
   }
   set_links();
@@ -740,15 +741,17 @@ void EventEngine::set_links() {
     names.push_back(name);
     const auto found = given.find(name);
     if (found == given.end()) continue;
-    link_levels_.push_back({&queue, {}, links_.size()});
+    link_levels_.push_back({&queue, {}, links_.size(), network_named(found->second.network), -1, {}});
     timed::Link link;
     link.latency = static_cast<Tick>(found->second.latency * static_cast<double>(timed::ticks_per_cycle));
     link.ticks_per_byte_256 = static_cast<Tick>(256.0 * static_cast<double>(timed::ticks_per_cycle) /
                                                 found->second.bytes_per_cycle);
     link.level = link_levels_.size() - 1;
     link.by_kind = &link_levels_.back().traffic;
+    if (link_levels_.back().network >= 0) link.carrier = this;
     for (timed::Link** place : queue.places) {
       links_.push_back(link);
+      ++link.number;
       *place = &links_.back();
     }
     given.erase(found);
@@ -758,6 +761,100 @@ void EventEngine::set_links() {
                   fmt::format("{} has no queue '{}'", system_, given.begin()->first),
                   suggestion(given.begin()->first, names));
   }
+}
+
+// ---- networks ---------------------------------------------------------------------------------------------
+
+int EventEngine::network_named(const std::string& name) {
+  if (name.empty()) return -1;
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    if (networks_[i].name == name) return static_cast<int>(i);
+  }
+  const NetworkTiming& timing = description_.networks.at(name);
+  NetworkInUse network{name, timed::Network(timing), {}};
+  for (const UnitKind& kind : unit_kinds_) {
+    NetworkInUse::Seats& seats = network.seats.emplace_back();
+    const auto said = timing.seats.find(kind.name);
+    if (said == timing.seats.end()) continue;
+    // Behind CUs and agents there is a place for hosts, who sit with the last of them.
+    const std::size_t units =
+        kind.per == Per::thread || kind.per == Per::system ? kind.count : kind.count - 1;
+    const std::vector<std::uint32_t>& nodes = said->second.nodes;
+    const auto fail = [&](const std::string& why, const std::string& hint) {
+      machine_error(
+          description_, said->second.place,
+          fmt::format("{} nodes for {} units '{}' of this machine: {}", nodes.size(), units, kind.name, why),
+          hint);
+    };
+    if (said->second.by_block) {
+      if (nodes.size() % units != 0) fail("they cannot be shared out evenly", "");
+      seats.of_unit = nodes.size() / units;
+      seats.nodes = nodes;
+      continue;
+    }
+    if (nodes.size() > units)
+      fail("more than there are units", "by = \"block\" has blocks take a unit's in turn");
+    if (units % nodes.size() != 0) fail("units cannot be shared out evenly", "");
+    for (std::size_t unit = 0; unit < units; ++unit)
+      seats.nodes.push_back(nodes[unit / (units / nodes.size())]);
+  }
+  networks_.push_back(std::move(network));
+  return static_cast<int>(networks_.size() - 1);
+}
+
+void EventEngine::seats_error(const NetworkInUse& network, int kind) const {
+  const std::string& unit = unit_kinds_[static_cast<std::size_t>(kind)].name;
+  machine_error(description_, description_.networks.at(network.name).place,
+                fmt::format("messages to or from '{}' pass the network '{}', and it has no seat there", unit,
+                            network.name),
+                fmt::format("say {} = [...] in [networks.{}.seats]", unit, network.name));
+}
+
+std::uint32_t EventEngine::node_of(const NetworkInUse& network, int kind, std::size_t unit,
+                                   std::uint32_t block) const {
+  const NetworkInUse::Seats& seats = network.seats[static_cast<std::size_t>(kind)];
+  if (seats.nodes.empty()) seats_error(network, kind);
+  const std::size_t units = seats.nodes.size() / seats.of_unit;
+  return seats.nodes[std::min(unit, units - 1) * seats.of_unit + block % seats.of_unit];
+}
+
+void EventEngine::set_takers(const Accesses& accesses) {
+  for (LinkLevel& level : link_levels_) {
+    if (level.network < 0) continue;
+    const std::string name = short_name(level.queue->name);
+    const auto table = std::find_if(binder_.tables.begin(), binder_.tables.end(),
+                                    [&](const timed::TableInfo& t) { return t.name == level.queue->name; });
+    for (const Family& family : families_) {
+      if (table == binder_.tables.end() || !family.listed || family.tags != table->tags) continue;
+      for (const int number : family.rules) {
+        const RuleInfo& r = rules_[static_cast<std::size_t>(number)];
+        const auto found = accesses.find(r.name);
+        if (level.taker >= 0 || found == accesses.end() || short_name(found->second.takes) != name) continue;
+        level.taker = r.unit;
+        for (std::size_t i = 0; i < family.instances; ++i) {
+          level.takers.push_back(
+              place(family, unit_kinds_[static_cast<std::size_t>(r.unit)].per, parameters_of(family, i)));
+        }
+      }
+    }
+    if (level.taker < 0 || level.takers.size() != level.queue->places.size()) {
+      machine_error(
+          description_, timing_.links.at(name).place,
+          fmt::format("'{}' cannot pass a network: no rule over its queues alone takes from it", name));
+    }
+  }
+}
+
+timed::Carrier::Carried EventEngine::carry(const timed::Link& link, Tick at, timed::Bytes weight,
+                                           std::uint32_t block) {
+  const LinkLevel& level = link_levels_[link.level];
+  NetworkInUse& through = networks_[static_cast<std::size_t>(level.network)];
+  const std::size_t unit = unit_of(*firing_family_, *firing_, firing_at_) -
+                           unit_kinds_[static_cast<std::size_t>(firing_->unit)].first;
+  const timed::Network::Sent sent = through.network.send(
+      journal_.now, at, node_of(through, firing_->unit, unit, block),
+      node_of(through, level.taker, level.takers[link.number], block), weight.header + weight.data);
+  return {sent.arrival, sent.waited};
 }
 
 void EventEngine::set_caches() {

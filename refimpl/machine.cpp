@@ -393,11 +393,98 @@ MemoryTiming read_memory(FileSection section, const MachineDescription& machine,
 // ---- the sections
 // ----------------------------------------------------------------------------------------------
 
+std::string network_of(FileSection& section, const MachineDescription& machine) {
+  std::string name = section.text("network", "");
+  if (name.empty() || machine.networks.contains(name)) return name;
+  std::vector<std::string> names;
+  for (const auto& [known, network] : machine.networks) names.push_back(known);
+  section.fail_at("network", fmt::format("'{}' is no network", name),
+                  names.empty() ? "describe it in [networks.NAME]" : suggestion(name, names));
+}
+
+NetworkTiming::Seats read_seats(FileSection& section, const std::string& unit, const toml::node& node,
+                                std::uint32_t nodes) {
+  NetworkTiming::Seats seats;
+  seats.place = place_of(node);
+  const toml::node* list = &node;
+  if (const toml::table* table = node.as_table(); table != nullptr) {
+    FileSection said(section.machine(), *table, fmt::format("seats.{}", unit));
+    seats.by_block = said.choice("by", {"unit", "block"}, 0) == 1;
+    list = &node;
+    if (said.has("nodes")) list = table->get("nodes");
+    said.ask("nodes");
+    said.done();
+    if (list == &node) section.fail(node, fmt::format("'nodes' of '{}' is missing", unit));
+  }
+  const auto fail = [&](const toml::node& at) {
+    section.fail(at, fmt::format("'{}' is at no node: they are numbered from 0 to {}", unit, nodes - 1),
+                 "say a list of numbers, or \"all\"");
+  };
+  if (list->is_string()) {
+    if (**list->as_string() != "all") fail(*list);
+    for (std::uint32_t n = 0; n < nodes; ++n) seats.nodes.push_back(n);
+    return seats;
+  }
+  if (!list->is_array() || list->as_array()->empty()) fail(*list);
+  for (const toml::node& one : *list->as_array()) {
+    const std::int64_t number = one.is_integer() ? **one.as_integer() : -1;
+    if (number < 0 || number >= std::int64_t{nodes}) fail(one);
+    seats.nodes.push_back(static_cast<std::uint32_t>(number));
+  }
+  return seats;
+}
+
+void read_networks(FileSection& root, MachineDescription& machine) {
+  root.sections("networks", [&](const std::string& name, FileSection& one) {
+    NetworkTiming& network = machine.networks[name];
+    network.place = one.place();
+    network.topology =
+        static_cast<NetworkTiming::Topology>(one.choice("topology", {"crossbar", "ring", "mesh", "torus"}));
+    network.nodes = static_cast<std::uint32_t>(one.whole("nodes", 1, 4096));
+    const bool has_rows = network.topology == NetworkTiming::Topology::mesh ||
+                          network.topology == NetworkTiming::Topology::torus;
+    network.columns = network.nodes;
+    if (has_rows) {
+      network.columns = static_cast<std::uint32_t>(one.whole("columns", 1, network.nodes));
+      if (network.nodes % network.columns != 0) {
+        one.fail_at("columns",
+                    fmt::format("{} nodes are not so many rows of {}", network.nodes, network.columns));
+      }
+    }
+    network.hop_latency = one.number("hop_latency", 0, longest);
+    network.bytes_per_cycle = one.number("bytes_per_cycle", 0.001, widest);
+    one.entries("seats", [&](const std::string& unit, const toml::node& node) {
+      network.seats[unit] = read_seats(one, unit, node, network.nodes);
+    });
+    one.ask("seats");
+  });
+}
+
+// Seats are those of units that there are.
+void check_seats(const MachineDescription& machine) {
+  std::vector<std::string> units;
+  for (const auto& [name, unit] : machine.units) units.push_back(name);
+  for (const auto& [system, timing] : machine.systems) {
+    for (const auto& [name, unit] : timing.units) units.push_back(name);
+  }
+  for (const auto& [name, network] : machine.networks) {
+    for (const auto& [unit, seats] : network.seats) {
+      if (std::find(units.begin(), units.end(), unit) != units.end()) continue;
+      machine_error(machine, seats.place, fmt::format("'{}', which is no unit, has a seat", unit),
+                    suggestion(unit, units));
+    }
+  }
+}
+
 void read_paths(FileSection& section, const MachineDescription& machine,
                 const std::map<std::string, UnitTiming>& units, std::vector<PathTiming>& paths) {
   section.sections("paths", [&](const std::string&, FileSection& one) {
-    PathTiming path{one.place(), one.text("from"), one.text("to"), one.number("latency", 0, longest),
-                    one.number("bytes_per_cycle", 0.001, widest)};
+    PathTiming path{one.place(),
+                    one.text("from"),
+                    one.text("to"),
+                    one.number("latency", 0, longest),
+                    one.number("bytes_per_cycle", 0.001, widest),
+                    network_of(one, machine)};
     for (const std::string& end : {path.from, path.to}) {
       if (units.contains(end) || machine.units.contains(end)) continue;
       std::vector<std::string> names;
@@ -457,6 +544,7 @@ void read_shared(FileSection& root, MachineDescription& machine) {
     root.fail(*root.table().get("cus"),
               fmt::format("{} CUs cannot be shared out evenly among {} agents", machine.cus, machine.agents));
   }
+  read_networks(root, machine);
   read_units(root, machine, machine.units, machine.paths);
   read_scheduler(root, machine.scheduler);
 }
@@ -532,7 +620,7 @@ SystemTiming read_system(FileSection& section, const MachineDescription& machine
   });
   section.sections("links", [&](const std::string& name, FileSection& one) {
     system.links[name] = {one.place(), one.number("latency", 0, longest),
-                          one.number("bytes_per_cycle", 0.001, widest)};
+                          one.number("bytes_per_cycle", 0.001, widest), network_of(one, machine)};
   });
   section.sections("caches", [&](const std::string& name, FileSection& one) {
     system.caches[name] = read_cache(one, machine);
@@ -665,6 +753,7 @@ MachineDescription parse(std::string_view text, const std::string& file, const s
                     fmt::format("'{}' has no [memory], and neither has the file", name));
     }
   });
+  check_seats(machine);
   read_energy(root, machine);
   root.ask("assumed");
   root.done();

@@ -29,6 +29,7 @@ struct LinkTiming {
   SourcePlace place;
   double latency = 0;  // cycles
   double bytes_per_cycle = 0;
+  std::string network = {};  // that its messages pass behind it; empty: none
 };
 // How news travels between two units outside the protocol's own queues: fills, acknowledgements,
 // invalidations.
@@ -38,6 +39,25 @@ struct PathTiming {
   std::string to;
   double latency = 0;
   double bytes_per_cycle = 0;
+  std::string network = {};
+};
+// A network (network.hpp), and which nodes the units of a kind are at.
+struct NetworkTiming {
+  enum class Topology : std::uint8_t { crossbar, ring, mesh, torus };
+  struct Seats {
+    SourcePlace place;
+    std::vector<std::uint32_t> nodes;
+    // The nodes of one unit take blocks in turn; else each unit of the kind has one of them, or as many units
+    // as it takes share one, neighbours together.
+    bool by_block = false;
+  };
+  SourcePlace place;
+  Topology topology = Topology::crossbar;
+  std::uint32_t nodes = 1;
+  std::uint32_t columns = 1;           // of a mesh or torus; of others, all nodes
+  double hop_latency = 0;              // of a router and the wire behind it
+  double bytes_per_cycle = 0;          // of each channel
+  std::map<std::string, Seats> seats;  // by kind of unit
 };
 struct CacheGeometry {
   SourcePlace place;
@@ -204,6 +224,7 @@ struct MachineDescription {
   double gigahertz = 1;
   std::map<std::string, UnitTiming> units;
   std::vector<PathTiming> paths;
+  std::map<std::string, NetworkTiming> networks;
   std::map<std::string, SystemTiming> systems;
   SchedulerTiming scheduler;
   EnergyCosts energy;

@@ -276,6 +276,7 @@ nlohmann::ordered_json profile_json(const Profile& profile) {
                              {"bytes", l.bytes},
                              {"busy", l.busy},
                              {"full", l.full}});
+    if (l.to >= 0) json["links"].back()["to"] = l.to;
   }
   const auto stretches = [](const auto& all) {
     Json list = Json::array();

@@ -116,12 +116,13 @@ struct Statistics {
       std::map<std::string, Level> levels;
     };
     struct Link {
-      std::string name;  // "link1", "L2 to L1"
-      std::size_t number = 0;
+      std::string name;        // "link1", "L2 to L1", and of a network between nodes, or a node's ends
+      std::size_t number = 0;  // of a network: the node that it comes from
       std::uint64_t messages = 0;
       std::uint64_t bytes = 0;
       double busy = 0;  // cycles in which messages took their turns
       double full = 0;  // cycles without room
+      int to = -1;      // of a network: the node that it goes to
     };
     std::vector<Station> stations;
     std::vector<Latencies> latencies;

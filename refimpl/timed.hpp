@@ -41,6 +41,23 @@ namespace timed {
 inline constexpr int lanes = 16;
 inline constexpr int word_bytes = 4 * lanes;
 
+struct Link;
+
+// Who brings messages of a link further.
+class Carrier {
+ public:
+  Carrier() = default;
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+  virtual ~Carrier() = default;
+  struct Carried {
+    Tick arrival = 0;
+    Tick waited = 0;  // for others on the way
+  };
+  // One that the rule that is firing has sent, and that comes out of the link then.
+  virtual Carried carry(const Link& link, Tick at, Bytes weight, std::uint32_t block) = 0;
+};
+
 // A queue between two units. Messages leave one after the other and arrive in that order.
 struct Link {
   Tick latency = 0;
@@ -58,6 +75,9 @@ struct Link {
     std::uint64_t data_bytes = 0;
   };
   std::vector<Traffic>* by_kind = nullptr;  // shared by the links of one level
+  Carrier* carrier = nullptr;               // none: messages come out where they are taken
+  std::size_t number = 0;                   // of the queue within its level
+  Tick last = 0;                            // arrival behind the carrier: they stay in order
 
   // When a message that leaves now, or when its turn comes, arrives.
   Tick send(Tick now, Bytes weight, std::size_t kind) {
@@ -722,8 +742,17 @@ class Timed {
       m.starts = journal_->now;
       m.arrival = journal_->now;
       if (link_ != nullptr) {
+        const timed::Bytes bytes = weight(row);
         m.starts = std::max(m.starts, link_->free_at);
-        m.arrival = link_->send(journal_->now, weight(row), kind_of(row));
+        m.arrival = link_->send(journal_->now, bytes, kind_of(row));
+        if (link_->carrier != nullptr) {
+          std::uint32_t block = 0;
+          if constexpr (requires { row.block.v; }) block = row.block.v;
+          const auto [arrival, waited] = link_->carrier->carry(*link_, m.arrival, bytes, block);
+          m.starts += waited;
+          m.arrival = std::max(arrival, link_->last);
+          link_->last = m.arrival;
+        }
       }
       tally(row, +1);
       changed(position == 0);
