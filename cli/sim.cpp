@@ -86,7 +86,14 @@ int run(const Options& options) {
     runs.push_back(std::move(compared));
     if (interrupted()) break;
   }
-  if (options.json) print_now(json_text(comparison_json(simulation.machine_name(), runs), 1) + "\n");
+  if (options.json) {
+    nlohmann::ordered_json json = comparison_json(simulation.machine_name(), runs);
+    json["version"] = headers_version;
+    json["machine_file"] = simulation.machine_file();
+    // What the results depend on, but for the build.
+    json["configuration"] = simulation.identity();
+    print_now(json_text(json, 1) + "\n");
+  }
   if (timeline) {
     timeline->close();
     if (!options.json)

@@ -19,7 +19,7 @@ void add_to(CLI::App& app, SimulationChoice& choice) {
                  "copy, vector-add, reduction, histogram, stencil, message-passing, or all of them: all; "
                  "a file of kernels (FILE.cl, or one that is shipped: lockstep list kernels); a "
                  "synchronization program; a litmus test, by name or file; a kernel trace (kernelslist.g, "
-                 "FILE.traceg); of launches: babelstream, stencil")
+                 "FILE.traceg); a list of accesses (FILE.csv); of launches: babelstream, stencil")
       ->required();
   add_list(app, "--on", choice.systems,
            "Systems to run on (default: write-through); sc/awg: under a waiting policy")

@@ -19,6 +19,7 @@
 #include "checker/support/home.hpp"
 #include "checker/support/process.hpp"
 #include "refimpl/sweep.hpp"
+#include "refimpl/workloads/access_list.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/programs.hpp"
 
@@ -49,7 +50,7 @@ constexpr const char* launches_elsewhere = "say --on cpcoh, with a workload of l
 // Null where the name is a workload's. A name that nothing has is taken for the nearest of either.
 std::shared_ptr<const LitmusTest> test_named(const std::string& name, const std::string& litmus_home) {
   const std::vector<std::string> names = workload_names();
-  if (names_kernel_trace(name) || kernels::names_kernel_file(name)) return nullptr;
+  if (names_kernel_trace(name) || names_access_list(name) || kernels::names_kernel_file(name)) return nullptr;
   if (std::find(names.begin(), names.end(), name.substr(0, name.find('/'))) != names.end()) return nullptr;
   try {
     return read_test(name, litmus_home, launches_elsewhere);
@@ -162,6 +163,7 @@ std::string Simulation::inputs_digest() const {
   if (names_kernel_trace(choice_.workload)) {
     for (const std::string& file : files_of_kernel_trace(choice_.workload)) all += digest(read_file(file));
   }
+  if (names_access_list(choice_.workload)) all += digest(read_file(choice_.workload));
   if (test() == nullptr && kernels::names_kernel_file(choice_.workload))
     all += read_file(kernels::kernel_file_of(choice_.workload));
   for (const auto& [name, file] : graph_files(choice_.graphs)) all += name + digest(read_file(file));

@@ -293,3 +293,35 @@ TEST_CASE("Energy: what the file says things cost, as often as they happened") {
   CHECK_THAT(machine_error_of(changed(text, "instruction = 3.7", "instructions = 3.7")),
              Contains("unknown entry 'instructions' in [energy]") && Contains("did you mean 'instruction'?"));
 }
+
+// By hand: a message sent by firing 0 has arrived at 10 and stands at its link's head.
+TEST_CASE(
+    "Profile: what has stood at a link's head before waits for what enables it, not for those in front") {
+  using timed::ticks_per_cycle;
+  for (const bool stood : {false, true}) {
+    timed::Profile p;
+    const auto turn = p.station("turn");
+    const auto way = p.station("way");
+    const auto queue = p.station("queue");
+    const auto turns = p.station("turns");
+    const timed::Profile::Instance sender{0, 0, 0};
+    const timed::Profile::Instance other{1, 0, 0};
+    const timed::Profile::Instance taker{2, 0, 0};
+    const auto at = [](std::uint64_t cycles) { return cycles * ticks_per_cycle; };
+    REQUIRE(p.fired(sender, at(0), turns) == 0);
+    const timed::Profile::Head head{0, at(3), at(10), turn, way, queue};
+    if (stood) p.is_disabled(taker, head);
+    p.scheduled(other, at(20), 0, {});
+    REQUIRE(p.fired(other, at(50), turns) == 1);
+    p.scheduled(taker, at(50), 1, head);
+    REQUIRE(p.fired(taker, at(55), turns) == 2);
+    p.completed(0, at(0), 2);
+    const auto spent = [&](timed::Profile::Station s) { return p.spent_at(s, 0); };
+    CHECK(spent(turn) == (stood ? 0 : at(3)));
+    CHECK(spent(way) == (stood ? 0 : at(7)));
+    CHECK(spent(queue) == (stood ? 0 : at(40)));
+    // Its own five, and behind the other's firing what that one waited for.
+    CHECK(spent(turns) == (stood ? at(35) : at(5)));
+    CHECK(p.spent_at(p.station("elsewhere"), 0) == (stood ? at(20) : 0));
+  }
+}

@@ -88,7 +88,13 @@ class WaveCode {
   void kernel_begin(Scope scope) { order(made(Opcode::kernel_begin, Order::acquire, scope)); }
   void kernel_end() { order(made(Opcode::kernel_end, Order::release)); }
   void dispatch() { order(made(Opcode::dispatch)); }
-  void fence(Scope scope) { order(made(Opcode::fence, Order::acq_rel, scope)); }
+  void fence(Order of, Scope scope) { order(made(Opcode::fence, of, scope)); }
+  // Takes so many cycles, whatever is under way.
+  void pause(std::int32_t cycles) {
+    Instruction i = made(Opcode::pause);
+    i.a = constant(cycles);
+    code().push_back(i);
+  }
   // Of a trace, which has no data: what a result is called, and those that are needed; -1: nothing. One name
   // for several accesses is that of all of them.
   static constexpr std::size_t most_needed = 4;

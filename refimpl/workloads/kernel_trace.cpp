@@ -1,24 +1,20 @@
 #include "refimpl/workloads/kernel_trace.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "checker/support/diagnostic.hpp"
 #include "refimpl/workloads/builder.hpp"
+#include "refimpl/workloads/trace_lines.hpp"
 
 namespace lockstep {
 
@@ -27,100 +23,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view list_name = "kernelslist.g";
-constexpr std::size_t longest_line = 1 << 16;
 constexpr int lanes_of_warp = 32;
 constexpr std::uint64_t bytes_of_word = sizeof(Lanes);
-constexpr std::uint64_t bytes_of_page = 1 << 21;
 // Generic addresses: shared and local memory are windows of so many bytes.
 constexpr std::uint64_t bytes_of_window = 1 << 24;
 constexpr std::uint64_t largest_address = std::uint64_t{1} << 56;
 constexpr int newest_version = 5;
 constexpr std::size_t most_instructions = 1 << 24;
 
-// ---- lines ----------------------------------------------------------------------------------------------
-
-// The lines of a file, one after the other, without their ends.
-class Lines {
- public:
-  explicit Lines(std::string file) : file_(std::move(file)) {
-    std::error_code none;
-    if (!fs::is_regular_file(file_, none)) fail("no such file");
-    if (file_.ends_with(".xz")) {
-      std::string quoted;
-      for (const char c : file_) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      stream_ = popen(("xz -dc -- '" + quoted + "' 2>/dev/null").c_str(), "r");
-      is_pipe_ = true;
-    } else {
-      stream_ = std::fopen(file_.c_str(), "r");
-    }
-    if (stream_ == nullptr) fail(std::strerror(errno));
-  }
-  ~Lines() {
-    if (stream_ != nullptr) close();
-  }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-
-  // The next line that is not empty; false at the end of the file.
-  bool next() {
-    while (read()) {
-      if (text_.find_first_not_of(" \t") != std::string::npos) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-  [[nodiscard]] std::string_view trimmed() const {
-    const std::string_view all = text_;
-    const auto first = all.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return all.substr(first, all.find_last_not_of(" \t") + 1 - first);
-  }
-  [[noreturn]] void fail(std::string message, std::string hint = {}) const {
-    throw BadInput(Diagnostic{
-        file_, {number_, 0}, std::move(message), std::move(hint), number_ > 0 ? text_.substr(0, 120) : ""});
-  }
-  [[noreturn]] void truncated(const std::string& what) const {
-    fail("the file ends " + what, "it is truncated: trace or unpack it again");
-  }
-
- private:
-  bool read() {
-    text_.clear();
-    int c = std::fgetc(stream_);
-    if (c == EOF) {
-      if (std::ferror(stream_) != 0) fail("cannot be read");
-      const int status = close();
-      if (is_pipe_ && status != 0) {
-        const bool missing = WIFEXITED(status) && WEXITSTATUS(status) == 127;
-        fail(missing ? "there is no program xz to unpack it with" : "xz cannot unpack it",
-             missing ? "install xz-utils" : "is it damaged?");
-      }
-      return false;
-    }
-    ++number_;
-    for (; c != EOF && c != '\n'; c = std::fgetc(stream_)) {
-      if (c == 0) fail("not a text file: it has a NUL byte");
-      if (text_.size() == longest_line) fail("a line is too long for a trace");
-      if (c != '\r') text_ += static_cast<char>(c);
-    }
-    return true;
-  }
-  int close() {
-    std::FILE* const open = std::exchange(stream_, nullptr);
-    return is_pipe_ ? pclose(open) : std::fclose(open);
-  }
-
-  std::string file_;
-  std::FILE* stream_ = nullptr;
-  bool is_pipe_ = false;
-  int number_ = 0;
-  std::string text_;
-};
-
 // The fields of a line.
 class Fields {
  public:
-  explicit Fields(const Lines& line) : line_(line), rest_(line.text()) {}
+  explicit Fields(const TraceLines& line) : line_(line), rest_(line.text()) {}
 
   [[nodiscard]] bool empty() {
     skip();
@@ -165,7 +79,7 @@ class Fields {
     const auto first = rest_.find_first_not_of(" \t");
     rest_.remove_prefix(first == std::string_view::npos ? rest_.size() : first);
   }
-  const Lines& line_;
+  const TraceLines& line_;
   std::string_view rest_;
 };
 
@@ -255,7 +169,7 @@ class KernelReader {
   explicit KernelReader(const std::string& file) : lines_(file) { read_header(); }
 
   [[nodiscard]] const Header& header() const { return header_; }
-  [[nodiscard]] const Lines& lines() const { return lines_; }
+  [[nodiscard]] const TraceLines& lines() const { return lines_; }
 
   // Calls block(n) for each thread block in the file's order, instruction(warp, i) for its instructions, and
   // end(n) behind the last.
@@ -488,38 +402,12 @@ class KernelReader {
     }
   }
 
-  Lines lines_;
+  TraceLines lines_;
   Header header_;
   bool ahead_ = false;
 };
 
 // ---- the workload ---------------------------------------------------------------------------------------
-
-// Where the words of a trace lie. Pages are put behind one another as they are touched first; within a page
-// everything is where the trace has it, so that sets, banks and channels are shared as they were.
-class Memory {
- public:
-  Memory(WorkloadBuilder& build, int words_per_block)
-      : build_(build), per_block_(static_cast<std::uint64_t>(words_per_block)) {}
-
-  int location(std::uint64_t word) {
-    const auto [found, fresh] = locations_.try_emplace(word, 0);
-    if (fresh) {
-      constexpr std::uint64_t words_of_page = bytes_of_page / bytes_of_word;
-      const std::uint64_t page = pages_.try_emplace(word / words_of_page, pages_.size()).first->second;
-      const std::uint64_t block = (page * words_of_page + word % words_of_page) / per_block_;
-      found->second = build_.word(fmt::format("{:#x}", word * bytes_of_word), static_cast<int>(block),
-                                  static_cast<int>(word % per_block_));
-    }
-    return found->second;
-  }
-
- private:
-  WorkloadBuilder& build_;
-  std::uint64_t per_block_;
-  std::unordered_map<std::uint64_t, int> locations_;
-  std::unordered_map<std::uint64_t, std::uint64_t> pages_;
-};
 
 class TraceWriter {
  public:
@@ -570,7 +458,7 @@ class TraceWriter {
  private:
   void perform(WaveCode& code, const TracedInstruction& traced) {
     if (traced.effect == Effect::fence) {
-      code.fence(traced.access.scope);
+      code.fence(Order::acq_rel, traced.access.scope);
     } else if (traced.effect == Effect::barrier) {
       code.barrier();
     } else if (traced.words.empty()) {
@@ -584,7 +472,7 @@ class TraceWriter {
 
   WorkloadBuilder& build_;
   const WorkloadShape& shape_;
-  Memory memory_;
+  TraceMemory memory_;
   std::vector<int> at_;
   std::size_t instructions_ = 0;
 };
@@ -598,7 +486,7 @@ bool names_kernel_trace(std::string_view name) {
 std::vector<std::string> files_of_kernel_trace(const std::string& file) {
   std::vector<std::string> files{file};
   if (fs::path(file).filename() != list_name) return files;
-  Lines lines(file);
+  TraceLines lines(file);
   std::error_code none;
   while (lines.next()) {
     const std::string name(lines.trimmed());

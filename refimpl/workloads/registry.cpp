@@ -5,6 +5,7 @@
 
 #include "checker/language/kernel_file.hpp"
 #include "checker/support/diagnostic.hpp"
+#include "refimpl/workloads/access_list.hpp"
 #include "refimpl/workloads/kernel_trace.hpp"
 #include "refimpl/workloads/kernel_workload.hpp"
 #include "refimpl/workloads/parts.hpp"
@@ -63,6 +64,7 @@ WorkloadEntry find_workload(std::string_view name) {
   }
   if (auto entry = sync_workload(name)) return *std::move(entry);
   if (names_kernel_trace(name)) return kernel_trace(name);
+  if (names_access_list(name)) return access_list(name);
   if (kernels::names_kernel_file(name)) return kernel_workload(name);
   throw BadInput(fmt::format("unknown workload '{}'", name), suggestion(name, workload_names()));
 }

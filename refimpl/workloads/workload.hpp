@@ -67,10 +67,11 @@ struct WorkloadEntry {
 // In the order in which people should read them.
 const std::vector<WorkloadEntry>& workloads();
 // One of these, a synchronization program (programs.hpp), a file of kernels
-// (refimpl/workloads/kernel_workload.hpp), or a kernel trace by its file (kernel_trace.hpp). Throws BadInput
+// (refimpl/workloads/kernel_workload.hpp), a kernel trace or a list of accesses by its file
+// (kernel_trace.hpp, access_list.hpp). Throws BadInput
 // with the nearest name.
 WorkloadEntry find_workload(std::string_view name);
-std::vector<std::string> workload_names();  // of all but traces
+std::vector<std::string> workload_names();  // of all but those that are files
 // Throws BadInput on sizes that the workload does not know.
 Workload build_workload(const WorkloadEntry& entry, const WorkloadShape& shape);
 
