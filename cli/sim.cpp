@@ -53,7 +53,7 @@ int run(const Options& options) {
   if (simulation.test() != nullptr) {
     for (const auto& [given, name] :
          {std::pair(!options.plot.empty(), "--plot"), std::pair(options.rules, "--rules"),
-          std::pair(!options.timeline.empty(), "--timeline"),
+          std::pair(!options.timeline.empty(), "--timeline"), std::pair(!options.epochs.empty(), "--epochs"),
           std::pair(options.choice.profile, "--profile")}) {
       if (given) throw BadInput(fmt::format("{} is not for litmus tests", name));
     }

@@ -240,7 +240,10 @@ void EventEngine::set_accesses(RuleInfo& r, const RuleAccesses& accesses) const 
   for (std::size_t c = 0; c < caches_.size(); ++c) {
     for (const std::string& table : accesses.looked_up) {
       if (short_name(table) != caches_[c].table_name) continue;
-      r.accesses.emplace_back(static_cast<int>(c), accesses.writes.contains(table));
+      // What another unit's guard alone asks of a block has come with a message.
+      const bool writes = accesses.writes.contains(table);
+      if (writes || accesses.reads.contains(table) || r.unit == caches_[c].unit)
+        r.accesses.emplace_back(static_cast<int>(c), writes);
     }
   }
 }

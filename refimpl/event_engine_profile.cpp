@@ -2,10 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "checker/support/diagnostic.hpp"
 #include "refimpl/event_engine.hpp"
 
 namespace lockstep {
+
+namespace {
+
+constexpr std::size_t most_epochs = std::size_t{1} << 17;
+
+}  // namespace
 
 void EventEngine::set_profile() {
   if (!options_.profile) return;
@@ -50,18 +58,17 @@ void EventEngine::set_profile() {
   for (Observed::OfUnit& unit : o.units) unit.levels.resize(levels_.size());
   o.last.assign(threads_count(), 0);
   o.kernel_of.assign(threads_count(), -1);
-  for (const Workload::Kernel& kernel : workload_.kernels) {
-    int threads = 0;
-    for (std::size_t t = 0; t < threads_count(); ++t) {
-      const Thread& thread = program().threads[t];
-      if (thread.slot_of >= 0 || thread.placement.kernel < kernel.first ||
-          thread.placement.kernel > kernel.last)
-        continue;
-      o.kernel_of[t] = static_cast<int>(o.kernels.size());
-      ++threads;
-    }
-    o.left.push_back(threads);
-    o.kernels.push_back({kernel.name, -1, -1, {}});
+  const auto& kernels = workload_.kernels;
+  for (const Workload::Kernel& kernel : kernels) o.kernels.push_back({kernel.name, -1, -1, {}});
+  o.left.assign(kernels.size(), 0);
+  for (std::size_t t = 0; t < threads_count(); ++t) {
+    const Thread& thread = program().threads[t];
+    const int number = thread.placement.kernel;
+    const auto behind = std::upper_bound(kernels.begin(), kernels.end(), number,
+                                         [](int n, const Workload::Kernel& k) { return n < k.first; });
+    if (thread.slot_of >= 0 || behind == kernels.begin() || number > std::prev(behind)->last) continue;
+    o.kernel_of[t] = static_cast<int>(behind - kernels.begin()) - 1;
+    ++o.left[static_cast<std::size_t>(o.kernel_of[t])];
   }
   if (options_.epoch > 0) next_epoch_ = options_.epoch * timed::ticks_per_cycle;
 }
@@ -149,11 +156,16 @@ void EventEngine::end_epochs() {
   Observed& o = *observed_;
   const Tick length = options_.epoch * timed::ticks_per_cycle;
   Statistics::Counters counters = counters_of(counted());
-  while (journal_.now >= next_epoch_) {
-    o.epochs.push_back({in_cycles(next_epoch_ - length), in_cycles(next_epoch_),
-                        difference(counters, std::exchange(o.at_epoch, counters))});
-    next_epoch_ += length;
+  // What has come until now has come in the epoch that ends; nothing has in those behind it.
+  Statistics::Counters come = difference(counters, o.at_epoch);
+  if (!come.empty()) {
+    if (o.epochs.size() == most_epochs)
+      throw BadInput(fmt::format("more than {} epochs of {} cycles", most_epochs, options_.epoch),
+                     "longer ones: --epoch N");
+    o.epochs.push_back({in_cycles(next_epoch_ - length), in_cycles(next_epoch_), std::move(come)});
   }
+  o.at_epoch = std::move(counters);
+  next_epoch_ += ((journal_.now - next_epoch_) / length + 1) * length;
 }
 
 Statistics::Profile EventEngine::profile_statistics() const {
@@ -222,7 +234,7 @@ Statistics::Profile EventEngine::profile_statistics() const {
   if (options_.epoch > 0) {
     // The last one is cut short.
     Statistics::Counters rest = difference(counters_of(counted()), o.at_epoch);
-    const double from = all.epochs.empty() ? 0 : all.epochs.back().to;
+    const double from = in_cycles(next_epoch_ - options_.epoch * timed::ticks_per_cycle);
     if (!rest.empty()) all.epochs.push_back({from, std::max(from, in_cycles(drained_)), std::move(rest)});
   }
   return all;

@@ -787,14 +787,17 @@ int EventEngine::network_named(const std::string& name) {
           hint);
     };
     if (said->second.by_block) {
-      if (nodes.size() % units != 0) fail("they cannot be shared out evenly", "");
+      if (nodes.size() % units != 0) fail("they cannot be shared out evenly", "say as many for each unit");
       seats.of_unit = nodes.size() / units;
       seats.nodes = nodes;
       continue;
     }
-    if (nodes.size() > units)
-      fail("more than there are units", "by = \"block\" has blocks take a unit's in turn");
-    if (units % nodes.size() != 0) fail("units cannot be shared out evenly", "");
+    if (nodes.size() > units) {
+      fail("more than there are units",
+           units == 1 ? "by = \"block\" has blocks take a unit's in turn" : "say one for each, or fewer");
+    }
+    if (units % nodes.size() != 0)
+      fail("units cannot be shared out evenly", "say one for each, or one for each two, or the like");
     for (std::size_t unit = 0; unit < units; ++unit)
       seats.nodes.push_back(nodes[unit / (units / nodes.size())]);
   }
@@ -813,12 +816,21 @@ void EventEngine::seats_error(const NetworkInUse& network, int kind) const {
 std::uint32_t EventEngine::node_of(const NetworkInUse& network, int kind, std::size_t unit,
                                    std::uint32_t block) const {
   const NetworkInUse::Seats& seats = network.seats[static_cast<std::size_t>(kind)];
-  if (seats.nodes.empty()) seats_error(network, kind);
   const std::size_t units = seats.nodes.size() / seats.of_unit;
   return seats.nodes[std::min(unit, units - 1) * seats.of_unit + block % seats.of_unit];
 }
 
 void EventEngine::set_takers(const Accesses& accesses) {
+  for (std::size_t from = 0; from < paths_.size(); ++from) {
+    for (std::size_t to = 0; to < paths_.size(); ++to) {
+      const int passed = paths_[from][to].network;
+      if (passed < 0) continue;
+      const NetworkInUse& network = networks_[static_cast<std::size_t>(passed)];
+      for (const std::size_t end : {from, to}) {
+        if (network.seats[end].nodes.empty()) seats_error(network, static_cast<int>(end));
+      }
+    }
+  }
   for (LinkLevel& level : link_levels_) {
     if (level.network < 0) continue;
     const std::string name = short_name(level.queue->name);
@@ -837,6 +849,18 @@ void EventEngine::set_takers(const Accesses& accesses) {
         }
       }
     }
+    const NetworkInUse& network = networks_[static_cast<std::size_t>(level.network)];
+    const auto has_seat = [&](int kind) {
+      return !network.seats[static_cast<std::size_t>(kind)].nodes.empty();
+    };
+    for (const RuleInfo& r : rules_) {
+      const auto found = accesses.find(r.name);
+      if (found == accesses.end() || has_seat(r.unit)) continue;
+      for (const std::string& queue : found->second.pushes) {
+        if (short_name(queue) == name) seats_error(network, r.unit);
+      }
+    }
+    if (level.taker >= 0 && !has_seat(level.taker)) seats_error(network, level.taker);
     if (level.taker < 0 || level.takers.size() != level.queue->places.size()) {
       machine_error(
           description_, timing_.links.at(name).place,

@@ -425,7 +425,8 @@ NetworkTiming::Seats read_seats(FileSection& section, const std::string& unit, c
     for (std::uint32_t n = 0; n < nodes; ++n) seats.nodes.push_back(n);
     return seats;
   }
-  if (!list->is_array() || list->as_array()->empty()) fail(*list);
+  if (!list->is_array()) fail(*list);
+  if (list->as_array()->empty()) section.fail(*list, fmt::format("'{}' has an empty list of nodes", unit));
   for (const toml::node& one : *list->as_array()) {
     const std::int64_t number = one.is_integer() ? **one.as_integer() : -1;
     if (number < 0 || number >= std::int64_t{nodes}) fail(one);

@@ -99,7 +99,8 @@ Simulation::Simulation(SimulationChoice choice, const std::string& litmus_home)
     workloads_ = {choice_.test->name};
   } else if (launches_) {
     if (choice_.cus > 0) throw BadInput("--cus is not for machines of chiplets", "say --size chiplets=N");
-    if (choice_.profile) throw BadInput("launches on chiplets have no profile");
+    if (choice_.profile)
+      throw BadInput("launches on chiplets have no profile and no epochs", "leave --profile or --epochs out");
     if (systems_.size() == 1 && systems_.front().find('/') == std::string::npos)
       systems_.insert(systems_.begin(), systems_.front() + "/baseline");
     workloads_ = chosen(choice_.workload, launch_workloads());

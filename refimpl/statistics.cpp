@@ -210,7 +210,7 @@ std::string spreads_text(const Statistics& s) {
 std::string kernels_text(const Profile& profile) {
   if (profile.kernels.empty()) return {};
   constexpr std::size_t most_lines = 16;
-  std::string text = fmt::format("  {:<20} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "Kernels", "from cycle",
+  std::string text = fmt::format("  {:<19} {:>9} {:>9} {:>8} {:>8} {:>9} {:>9}\n", "Kernels", "from cycle",
                                  "cycles", "L1 hits", "L2 hits", "DRAM in", "DRAM out");
   std::size_t lines = 0;
   for (const Statistics::Kernel& kernel : profile.kernels) {
@@ -226,8 +226,8 @@ std::string kernels_text(const Profile& profile) {
       const double all = of(level + " hits") + of(level + " misses");
       return all == 0 ? std::string("-") : fmt::format("{:.1f} %", 100 * of(level + " hits") / all);
     };
-    text += fmt::format("    {:<18} {:>10.0f} {:>9.0f} {:>8} {:>8} {:>9.0f} {:>9.0f}\n",
-                        clipped(kernel.name, 18), kernel.from, kernel.to - kernel.from, hits("L1"),
+    text += fmt::format("    {:<17} {:>10.0f} {:>9.0f} {:>8} {:>8} {:>9.0f} {:>9.0f}\n",
+                        clipped(kernel.name, 17), kernel.from, kernel.to - kernel.from, hits("L1"),
                         hits("L2"), of("DRAM bytes read"), of("DRAM bytes written"));
   }
   return text;

@@ -151,7 +151,9 @@ TEST_CASE("Access lists: what is none is refused with its place") {
   CHECK_THAT(error_of(short_head + "x,load,0\n"), Contains("wave 'x' is no whole number"));
   CHECK_THAT(error_of(short_head + "0,load,0x\n"), Contains("address '0x' is no whole number"));
   CHECK_THAT(error_of(short_head + "0,load,0xffffffffffffffff\n"), Contains("is not between"));
-  CHECK_THAT(error_of(short_head + "0,load,99999999999999999999999\n"), Contains("is no whole number"));
+  CHECK_THAT(error_of(short_head + "0,load,99999999999999999999999\n"), Contains("is not between"));
+  CHECK_THAT(error_of(short_head + "0,load,1 000\n"), Contains("address '1 000' is no whole number"));
+  CHECK(error_of("\xEF\xBB\xBFwave, \"operation\" ,address\n 0 ,\"load\", 0x40 \n") == "no error");
   CHECK_THAT(error_of(short_head + "0,load\n"), Contains("2 fields where 3 columns are named"));
   CHECK_THAT(error_of("wave,operation,address,bytes\n0,load,0,0\n"),
              Contains("bytes 0 is not between 1 and 4096"));

@@ -253,7 +253,8 @@ TEST_CASE("Networks: machine files are held to what one can be") {
              Contains("'L3', which is no unit, has a seat") && Contains("did you mean 'L"));
   CHECK_THAT(machine_error_of(with_network(crossbar, "L1 = [9]\n")),
              Contains("'L1' is at no node: they are numbered from 0 to 8"));
-  CHECK_THAT(machine_error_of(with_network(crossbar, "L1 = []\n")), Contains("'L1' is at no node"));
+  CHECK_THAT(machine_error_of(with_network(crossbar, "L1 = []\n")),
+             Contains("'L1' has an empty list of nodes"));
   CHECK_THAT(machine_error_of(with_network(crossbar, "L1 = \"none\"\n")), Contains("'L1' is at no node"));
   CHECK_THAT(machine_error_of(with_network(crossbar, "L1 = { by = \"block\" }\n")),
              Contains("'nodes' of 'L1' is missing"));
@@ -277,5 +278,9 @@ TEST_CASE("Networks: machine files are held to what one can be") {
              Contains("more than there are units"));
   CHECK_THAT(error_at_start(with_network(crossbar, "L1 = [0, 1]\nL2 = [7, 8]\n")),
              Contains("by = \"block\""));
+  // It is said before anything runs, also of a path that this run would not take.
+  CHECK_THAT(error_at_start(changed(with_network(crossbar, seats), "[paths.answer2]", "latency = 30 ",
+                                    "network = \"noc\"\nlatency = 30 ")),
+             Contains("messages to or from 'directory' pass the network 'noc'"));
   CHECK(error_at_start(with_network(crossbar, "L1 = [0, 1]\nL2 = [8]\n")) == "no error");
 }

@@ -23,6 +23,8 @@ namespace access_lists {
 namespace {
 
 constexpr std::size_t most_lines = 1 << 24;
+constexpr std::size_t most_kernels = 1 << 12;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::uint64_t most_bytes = 1 << 12;  // of one access
 constexpr int largest_number = 1 << 24;        // of a wave, a work-group or a kernel
 
@@ -98,6 +100,8 @@ class ListReader {
         lines_.fail(fmt::format("{} fields where {} columns are named", values_.size(), width_));
       const int of = number(kernel, 0, 0, largest_number);
       if (kernels.empty() || kernels.back().number < of) {
+        if (kernels.size() == most_kernels)
+          lines_.fail(fmt::format("more than {} kernels are not simulated at once", most_kernels));
         kernels.push_back({of, {}, {}});
       } else if (kernels.back().number > of) {
         lines_.fail(fmt::format("kernel {} comes behind kernel {}", of, kernels.back().number),
@@ -120,13 +124,21 @@ class ListReader {
   static constexpr std::size_t absent = ~std::size_t{0};
 
   [[nodiscard]] std::vector<std::string> fields() const {
-    std::vector<std::string> all{""};
-    for (const char c : lines_.text()) {
-      if (c == ',') {
-        all.emplace_back();
-      } else if (c != ' ' && c != '\t' && c != '"') {
-        all.back() += c;
-      }
+    std::string_view rest = lines_.text();
+    if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
+    std::vector<std::string> all;
+    for (bool more = true; more;) {
+      const std::size_t end = rest.find(',');
+      more = end != std::string_view::npos;
+      std::string_view field = rest.substr(0, end);
+      if (more) rest.remove_prefix(end + 1);
+      const std::size_t first = field.find_first_not_of(" \t");
+      field = first == std::string_view::npos
+                  ? std::string_view{}
+                  : field.substr(first, field.find_last_not_of(" \t") + 1 - first);
+      if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
+        field = field.substr(1, field.size() - 2);
+      all.emplace_back(field);
     }
     return all;
   }
@@ -141,9 +153,10 @@ class ListReader {
     const char* const begin = text->data() + (hex ? 2 : 0);
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(begin, text->data() + text->size(), number, hex ? 16 : 10);
-    if (error != std::errc{} || end != text->data() + text->size() || begin == end)
+    const bool too_large = error == std::errc::result_out_of_range;
+    if ((error != std::errc{} && !too_large) || end != text->data() + text->size() || begin == end)
       lines_.fail(fmt::format("{} '{}' is no whole number", column_names[column], *text));
-    if (number < least || number > most)
+    if (too_large || number < least || number > most)
       lines_.fail(fmt::format("{} {} is not between {} and {}", column_names[column], *text, least, most));
     return number;
   }
