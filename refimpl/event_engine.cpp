@@ -368,12 +368,7 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
   if (family.listed) {
     const std::size_t instance = instance_of(family, at);
     family.scheduled[instance] |= std::uint64_t{1} << rule;
-    if (!r.looks_up.empty()) {
-      const std::uint32_t thread = thread_of(family, at);
-      std::uint32_t block = timed::reads.message_block();
-      if (block == timed::Reads::no_block) block = thread == nowhere ? 0 : block_of(thread);
-      family.looked_up[family.spot(instance, rule)] = block;
-    }
+    if (!r.looks_up.empty()) family.looked_up[family.spot(instance, rule)] = block_of_news(event);
   } else {
     scheduled_blocks_.insert(packed(event));
   }
@@ -404,9 +399,9 @@ void EventEngine::schedule(std::uint16_t f, Parameters at, std::uint16_t rule, T
 std::uint32_t EventEngine::block_of_news(const timed::Event& event) const {
   const Family& family = families_[event.family];
   if (!family.listed) return family.extents.size() == 2 ? event.b : event.a;
-  if (family.of_threads) return block_of(event.a);
   const std::uint32_t block = timed::reads.message_block();
-  return block == timed::Reads::no_block ? 0 : block;
+  if (block != timed::Reads::no_block) return block;
+  return family.of_threads ? block_of(event.a) : 0;
 }
 
 timed::Tick EventEngine::news_arrives(const timed::Event& event, const RuleInfo& r, const Sender& from,
@@ -487,8 +482,7 @@ bool EventEngine::look_up(const timed::Event& event, const RuleInfo& r, std::siz
   const Parameters at{event.a, event.b};
   const std::uint32_t block = family.listed
                                   ? family.looked_up[family.spot(instance_of(family, at), event.rule)]
-                              : family.extents.size() == 2 ? at.b
-                                                           : at.a;
+                                  : block_of_news(event);
   for (; nth < r.looks_up.size(); ++nth) {
     const auto c = static_cast<std::size_t>(r.looks_up[nth]);
     Cache& cache = caches_[c];
