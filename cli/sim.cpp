@@ -97,7 +97,8 @@ int run(const Options& options) {
   if (timeline) {
     timeline->close();
     if (!options.json)
-      print_now(fmt::format("Timeline written to {}: ui.perfetto.dev opens it\n", options.timeline));
+      print_now(fmt::format("Timeline written to {}: {} opens it\n", options.timeline,
+                            timeline->is_page() ? "a browser" : "ui.perfetto.dev"));
   }
   if (!options.plot.empty() && !interrupted()) {
     write_whole(options.plot, comparison_svg(runs));
@@ -118,8 +119,9 @@ Command add_sim(CLI::App& lockstep) {
   add_to(*app, options->choice);
   app->add_option("--plot", options->plot, "Write run time and DRAM writes of two systems as SVG")
       ->type_name("FILE");
-  app->add_option("--timeline", options->timeline,
-                  "Write what every wave and unit does when, as a trace that Perfetto opens")
+  app->add_option(
+         "--timeline", options->timeline,
+         "Write what every wave and unit does when, as a trace that Perfetto opens, or a page: *.html")
       ->type_name("FILE");
   app->add_flag(
       "--profile", options->choice.profile,

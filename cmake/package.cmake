@@ -30,6 +30,7 @@ install(DIRECTORY litmus examples DESTINATION share/lockstep)
 install(DIRECTORY docs/findings DESTINATION share/lockstep/docs)
 install(DIRECTORY spec/models DESTINATION share/lockstep/spec)
 install(DIRECTORY refimpl/machines refimpl/studies DESTINATION share/lockstep/refimpl)
+install(FILES refimpl/timeline.html DESTINATION share/lockstep/refimpl)
 install(DIRECTORY refimpl/kernels DESTINATION share/lockstep/refimpl FILES_MATCHING PATTERN "*.cl")
 install(DIRECTORY cmake/systems DESTINATION ${package})
 install(FILES cmake/packages.cmake cmake/systems.cmake cmake/add_system.cmake cmake/built_from.cpp.in

@@ -21,9 +21,9 @@ SystemResult run_system(const SimulationRequest& request, const Workload& worklo
                         const std::function<void(const std::string&)>& on_progress) {
   SystemResult result;
   result.system = name;
-  const auto start = std::chrono::steady_clock::now();
   const TimedSystem system = find_timed_system(name, options);
   const auto simulator = system.build(workload, request.machine, options);
+  const auto start = std::chrono::steady_clock::now();
   do {
     result.end = simulator->run(&interrupted, firings_between_progress);
     if (result.end == SimulationEnd::limit && on_progress) {
@@ -32,6 +32,7 @@ SystemResult run_system(const SimulationRequest& request, const Workload& worklo
                               now.firings));
     }
   } while (result.end == SimulationEnd::limit);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.statistics = simulator->statistics();
   if (result.end == SimulationEnd::stuck) result.waiting = simulator->waiting_threads();
   if (result.end == SimulationEnd::finished) {
@@ -42,7 +43,6 @@ SystemResult run_system(const SimulationRequest& request, const Workload& worklo
   if (const auto timing = request.machine.systems.find(std::string(system.name));
       timing != request.machine.systems.end())
     result.described_in = timing->second.borrowed;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

@@ -246,6 +246,7 @@ class Engine final : public EventEngine {
       if (((mask >> n) & 1U) == 0) return;
       engine.begin_guard();
       (void)std::as_const(engine.state_).context(typename K::template Ix<ThreadTag>{at.a});
+      timed::reads.pin();
       engine.judge(engine.threads_family_, at, n, Bool(guard(std::as_const(engine.state_))));
     }
   };
@@ -260,6 +261,7 @@ class Engine final : public EventEngine {
       if (next++ != wanted) return;
       const auto enabled = [&] {
         (void)std::as_const(engine.state_).context(typename K::template Ix<ThreadTag>{at.a});
+        timed::reads.pin();
         return Bool(guard(std::as_const(engine.state_)));
       };
       if (!engine.may_fire(engine.threads_family_, at, wanted, enabled)) return;

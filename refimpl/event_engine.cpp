@@ -87,7 +87,7 @@ void EventEngine::consider_family(std::uint16_t f, Parameters at, std::uint64_t 
     if (const std::uint64_t cases = mask >> first_case << first_case; cases != 0) {
       const std::uint16_t behind = consider_cases(at, cases);
       // Rules that this instruction does not have come back when the thread moves on.
-      if (behind < 64) own_[context_key_ + at.a * context_keys_] |= cases >> behind << behind;
+      if (behind < 64) waiting_[context_key_ + at.a * context_keys_].own |= cases >> behind << behind;
       mask &= ~(~std::uint64_t{0} << first_case);
     }
   }
@@ -104,7 +104,7 @@ void EventEngine::consider_family(std::uint16_t f, Parameters at, std::uint64_t 
 bool EventEngine::fire_family(std::uint16_t f, Parameters at, std::uint16_t rule) {
   if (f == threads_family_ && rule >= first_case) {
     const CaseFired outcome = fire_case(at, rule);
-    if (!outcome.exists) own_[context_key_ + at.a * context_keys_] |= std::uint64_t{1} << rule;
+    if (!outcome.exists) waiting_[context_key_ + at.a * context_keys_].own |= std::uint64_t{1} << rule;
     return outcome.fired;
   }
   const RuleOf& value = *families_[f].listed_rules[rule];
@@ -146,18 +146,23 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
   const std::size_t instance = instance_of(family, at);
   if (family.listed) epoch = ++family.parked[family.spot(instance, rule)].epoch;
   const auto watch = [&](Key key) {
-    if (family.listed && owners_[key].family == f && owners_[key].instance == instance) {
-      own_[key] |= std::uint64_t{1} << rule;
+    if (Waiting& waiting = waiting_[key];
+        family.listed && waiting.family == f && waiting.instance == instance) {
+      waiting.own |= std::uint64_t{1} << rule;
       return;
     }
     Watch& w = watch_of(key);
     if (w.room != nullptr && !family.listed) {
-      w.replacements.push_back({f, rule, at.a, at.b, 0});
+      if (rules_[static_cast<std::size_t>(family.rules[rule])].cache >= 0) {
+        w.replacements.push_back({f, rule, at.a, at.b, 0});
+      } else if (blocks_in_line_.insert({packed({f, rule, at.a, at.b}), waiting_[key].watch}).second) {
+        w.others.push_back({f, rule, at.a, at.b, 0});
+      }
       return;
     }
     const Watcher watcher{f, rule, at.a, at.b, epoch};
     // Whoever was offered room that somebody else has taken, again and again, goes to the front of the line.
-    if (w.room != nullptr && family.parked[family.spot(instance, rule)].offer == watch_of_[key] &&
+    if (w.room != nullptr && family.parked[family.spot(instance, rule)].offer == waiting_[key].watch &&
         ++family.parked[family.spot(instance, rule)].lost >= patience) {
       if (w.first > 0) {
         w.others[--w.first] = watcher;
@@ -169,21 +174,22 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
     if (w.others.size() >= w.limit) compact(w);
     w.others.push_back(watcher);
   };
-  const std::uint32_t rows = timed::rows_of(rests_on);
-  if (rows > timed::Reads::capacity) {
-    watch(timed::any_key);
-    return;
-  }
   // The row that makes an instance over blocks a candidate needs no watch.
   Key candidate = timed::any_key;
   if (!family.listed && candidate_tables_[f][rule] != nullptr) {
     const std::uint32_t where[2] = {at.a, at.b};
     candidate = candidate_tables_[f][rule]->table->key_of(where);
   }
-  for (std::uint32_t i = 0; i < rows; ++i) {
-    const Key key = timed::reads.key(i, rests_on);
-    if (key != candidate || key == timed::any_key) watch(key);
-  }
+  if (probing_all_) rests_on = timed::reads.stamp_now();
+  Key only = timed::any_key;
+  int keys = 0;
+  timed::reads.for_each_key(rests_on, [&](Key key) {
+    if (key == candidate && key != timed::any_key) return;
+    watch(key);
+    only = key;
+    ++keys;
+  });
+  if (family.listed) family.parked[family.spot(instance, rule)].key = keys == 1 ? only : timed::any_key;
 }
 
 void EventEngine::compact(Watch& w) {
@@ -218,11 +224,12 @@ void EventEngine::mark(std::uint16_t f, std::uint32_t instance, std::uint64_t ru
 }
 
 EventEngine::Watch& EventEngine::watch_of(Key key) {
-  if (watch_of_[key] == 0) {
-    watch_of_[key] = static_cast<std::uint32_t>(watches_.size());
+  std::uint32_t& number = waiting_[key].watch;
+  if (number == 0) {
+    number = static_cast<std::uint32_t>(watches_.size());
     watches_.emplace_back();
   }
-  return watches_[watch_of_[key]];
+  return watches_[number];
 }
 
 void EventEngine::wake_watch(std::uint32_t number) {
@@ -254,6 +261,14 @@ void EventEngine::offer_room(std::uint32_t number) {
   while (w.first < w.others.size() && w.offers < *w.room) {
     const Watcher x = w.others[w.first++];
     Family& family = families_[x.family];
+    if (!family.listed) {
+      const std::uint64_t block = packed({x.family, x.rule, x.a, x.b});
+      blocks_in_line_.erase({block, number});
+      if (scheduled_blocks_.contains(block) || !offered_blocks_.try_emplace(block, number).second) continue;
+      ++w.offers;
+      dirty_blocks_.push_back({x.family, x.rule, x.a, x.b});
+      continue;
+    }
     const std::size_t instance = instance_of(family, {x.a, x.b});
     Parked& parked = family.parked[family.spot(instance, x.rule)];
     const std::uint64_t bit = std::uint64_t{1} << x.rule;
@@ -271,19 +286,40 @@ void EventEngine::offer_room(std::uint32_t number) {
 
 void EventEngine::pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule) {
   Family& family = families_[f];
-  if (!family.listed) return;
-  const std::uint32_t number =
-      std::exchange(family.parked[family.spot(instance_of(family, at), rule)].offer, 0);
+  std::uint32_t number = 0;
+  if (family.listed) {
+    number = std::exchange(family.parked[family.spot(instance_of(family, at), rule)].offer, 0);
+  } else if (!offered_blocks_.empty()) {
+    if (const auto offered = offered_blocks_.find(packed({f, rule, at.a, at.b}));
+        offered != offered_blocks_.end()) {
+      number = offered->second;
+      offered_blocks_.erase(offered);
+    }
+  }
   if (number == 0) return;
   --watches_[number].offers;
   passed_on_.push_back(number);
 }
 
 void EventEngine::wake(Key key) {
-  rechecks_ |= anew_ != 0 && owners_[key].family == anew_family_;
-  if (own_[key] != 0) mark(owners_[key].family, owners_[key].instance, std::exchange(own_[key], 0));
-  wake_watch(watch_of_[key]);
-  wake_watch(watch_of_[binder_.table_of[key]]);
+  Waiting& waiting = waiting_[key];
+  rechecks_ |= anew_ != 0 && waiting.family == anew_family_;
+  if (waiting.own != 0) wake_owner(key, waiting);
+  wake_watch(waiting.watch);
+  wake_watch(waiting_[waiting.table].watch);
+}
+
+// Those of its rules that wait for something else by now are left where they are.
+void EventEngine::wake_owner(Key key, Waiting& waiting) {
+  const Family& family = families_[waiting.family];
+  std::uint64_t rules = std::exchange(waiting.own, 0);
+  for (std::uint64_t rest = rules & ~family.scheduled[waiting.instance] & ~of_cases; rest != 0;
+       rest &= rest - 1) {
+    const auto rule = static_cast<std::uint16_t>(std::countr_zero(rest));
+    const Key waits_for = family.parked[family.spot(waiting.instance, rule)].key;
+    if (waits_for != timed::any_key && waits_for != key) rules &= ~(std::uint64_t{1} << rule);
+  }
+  mark(waiting.family, waiting.instance, rules);
 }
 
 void EventEngine::recheck() {
@@ -710,6 +746,8 @@ void EventEngine::settle(const RuleInfo& r) {
     const std::uint32_t* const at = table->coordinates(slot);
     if (use.cache >= 0 && change != timed::TableBase::Change::none) line_changed(use, slot, at, change, r);
     if (use.is_memory) note_memory(at[use.block_place], table->changed_words(slot));
+    // On rows that are absent they are disabled.
+    if (change == timed::TableBase::Change::dropped) continue;
     for (const auto& [family, rules] : use.candidates) {
       for (std::uint64_t rest = rules; rest != 0; rest &= rest - 1) {
         dirty_blocks_.push_back({family, static_cast<std::uint16_t>(std::countr_zero(rest)), at[0],
@@ -720,7 +758,7 @@ void EventEngine::settle(const RuleInfo& r) {
   for (const timed::Journal::Look& look : journal_.looks) note_memory(look.block, 0);
   if (!touched_.empty()) access_memory(r);
   for (std::size_t i = 0; i < journal_.keys.size(); ++i) wake(journal_.keys[i]);
-  wake_watch(watch_of_[timed::any_key]);
+  wake_watch(waiting_[timed::any_key].watch);
   journal_.clear();
 }
 

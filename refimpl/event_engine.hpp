@@ -143,7 +143,10 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
 
   void begin_guard() {
     timed::reads.begin(binder_.table_of.data(), journal_.compares_data.data());
-    if (binder_.has_scalars) timed::reads.note(timed::any_key, nullptr, 0);
+    if (binder_.has_scalars) {
+      timed::reads.note(timed::any_key, false);
+      timed::reads.pin();
+    }
   }
   [[gnu::always_inline]] void judge(std::uint16_t family, Parameters at, std::uint16_t rule,
                                     const Bool& enabled) {
@@ -211,6 +214,8 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
  private:
   static constexpr std::uint32_t nowhere = ~0U;
   static constexpr std::uint32_t patience = 16;
+  static constexpr std::uint64_t of_cases = ~std::uint64_t{0}
+                                            << first_case;  // rules of a thread's instruction
 
   struct Watcher {
     std::uint16_t family;
@@ -230,15 +235,20 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
     std::uint32_t first = 0;
     std::vector<Watcher> replacements;  // wait for room, too, and go first: a unit may stall for them
   };
-  struct Owner {
-    std::uint32_t instance = 0;
+  // Who waits for a key.
+  struct Waiting {
+    std::uint64_t own = 0;       // rules of the owner that do
+    std::uint32_t instance = 0;  // the owner: whose row it is
+    std::uint32_t watch = 0;     // index into watches_, 0 where nobody else has waited
+    std::uint32_t table = 0;     // the key of the table as a whole
     std::uint16_t family = 0xFFFF;
   };
   // What the engine knows of one rule of one instance.
   struct Parked {
-    std::uint32_t epoch = 0;  // watchers from before the last parking are stale
-    std::uint32_t offer = 0;  // the watch whose room it has been offered, or 0
-    std::uint32_t lost = 0;   // how often somebody else has taken it, one after the other
+    std::uint32_t epoch = 0;   // watchers from before the last parking are stale
+    std::uint32_t offer = 0;   // the watch whose room it has been offered, or 0
+    std::uint32_t lost = 0;    // how often somebody else has taken it, one after the other
+    Key key = timed::any_key;  // what it waits for, if that is one thing
   };
 
   // Bytes (bytes.hpp), with all names looked up but those of fields of messages not seen yet.
@@ -475,6 +485,8 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   // Finds, for each rule over blocks, the table whose absent row disables it.
   void find_candidates();
   void find_candidates_of(std::uint16_t f, std::uint16_t rule);
+  // Whether the rule has been parked on rows of a table over what it is over, which becomes its candidates'.
+  bool watches_candidate(std::uint16_t f, std::uint16_t rule);
   void start();
   [[nodiscard]] SimulationEnd end() const;
 
@@ -514,6 +526,7 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   void offer_room(std::uint32_t number);
   [[gnu::noinline]] void pass_offer(std::uint16_t f, Parameters at, std::uint16_t rule);
   void wake(Key key);
+  void wake_owner(Key key, Waiting& waiting);
 
   // Those of the rules whose latency counts anew that were enabled and are no longer.
   void recheck();
@@ -738,9 +751,7 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   std::vector<std::uint32_t> free_waits_;
   std::vector<std::vector<std::pair<timed::Event, Tick>>> held_;  // by port: since when it waits for it
 
-  std::vector<std::uint64_t> own_;       // by key: rules of the owner that wait for it
-  std::vector<Owner> owners_;            // by key: the instance whose row it is
-  std::vector<std::uint32_t> watch_of_;  // by key: index into watches_, 0 where nobody else has waited
+  std::vector<Waiting> waiting_;  // by key
   std::deque<Watch> watches_;
   std::vector<Watcher> woken_;
   std::vector<std::uint32_t> passed_on_;
@@ -750,6 +761,10 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   std::vector<std::pair<std::uint16_t, std::uint32_t>> dirty_;
   std::vector<timed::Event> dirty_blocks_;
   boost::unordered_flat_set<std::uint64_t> scheduled_blocks_;
+  // Of instances over blocks: who waits for room at which watch, and whom it has been offered to.
+  boost::unordered_flat_set<std::pair<std::uint64_t, std::uint32_t>> blocks_in_line_;
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> offered_blocks_;
+  bool probing_all_ = false;  // whatever a guard has looked at is wanted, not only what it rests on
   std::vector<std::pair<int, std::size_t>> overfull_;
   std::vector<std::uint32_t> victims_;
   std::vector<timed::Event>* probing_ = nullptr;

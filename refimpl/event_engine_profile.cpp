@@ -82,16 +82,17 @@ timed::Profile::Head EventEngine::head_seen() const {
 
 void EventEngine::profile_parked(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on) {
   Observed& o = *observed_;
-  const std::uint32_t rows = std::min(timed::rows_of(rests_on), timed::Reads::capacity);
-  for (std::uint32_t i = 0; i < rows; ++i) {
-    const auto room = o.rooms.find(timed::reads.key(i, rests_on));
-    if (room == o.rooms.end()) continue;
-    const auto unit = static_cast<std::size_t>(info(families_[f], rule, at.a).unit);
-    o.profile.finds_no_room(key_of(f, at, rule), journal_.now, cause_, head_seen(), o.turns[unit],
-                            room->second);
+  auto room = o.rooms.end();
+  timed::reads.for_each_key(rests_on, [&](Key key) {
+    if (room == o.rooms.end()) room = o.rooms.find(key);
+  });
+  if (room == o.rooms.end()) {
+    o.profile.is_disabled(key_of(f, at, rule), head_seen());
     return;
   }
-  o.profile.is_disabled(key_of(f, at, rule), head_seen());
+  const auto unit = static_cast<std::size_t>(info(families_[f], rule, at.a).unit);
+  o.profile.finds_no_room(key_of(f, at, rule), journal_.now, cause_, head_seen(), o.turns[unit],
+                          room->second);
 }
 
 std::string EventEngine::activity_of(std::uint32_t thread, const RuleInfo& r) const {

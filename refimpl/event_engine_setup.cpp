@@ -53,9 +53,8 @@ void EventEngine::set_up(const SystemEntry& system) {
   set_timing();
   set_bytes();
   check_accesses(system);
-  own_.assign(binder_.next, 0);
-  owners_.resize(binder_.next);
-  watch_of_.assign(binder_.next, 0);
+  waiting_.assign(binder_.next, {});
+  for (Key key = 0; key < binder_.next; ++key) waiting_[key].table = binder_.table_of[key];
   watches_.resize(1);
   set_owners();
   find_candidates();
@@ -324,7 +323,9 @@ void EventEngine::set_owners() {
       if (!family.listed || family.tags != table.tags) continue;
       for (std::uint32_t i = 0; i < family.instances; ++i) {
         for (Key aspect = 0; aspect < table.keys_per_row; ++aspect) {
-          owners_[table.first_key + 1 + i * table.keys_per_row + aspect] = {i, static_cast<std::uint16_t>(f)};
+          Waiting& waiting = waiting_[table.first_key + 1 + i * table.keys_per_row + aspect];
+          waiting.instance = i;
+          waiting.family = static_cast<std::uint16_t>(f);
         }
       }
     }
@@ -344,16 +345,12 @@ void EventEngine::find_candidates() {
   }
 }
 
-void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
-  Family& family = families_[f];
-  const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
-  Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
-  consider_family(f, last, std::uint64_t{1} << rule);
+bool EventEngine::watches_candidate(std::uint16_t f, std::uint16_t rule) {
   for (const timed::TableInfo& table : binder_.tables) {
-    if (!table.sparse || table.tags != family.tags) continue;
+    if (!table.sparse || table.tags != families_[f].tags) continue;
     bool watched = false;
     for (Key key = table.first_key; key < binder_.next && binder_.table_of[key] == table.first_key; ++key) {
-      auto& others = watches_[watch_of_[key]].others;
+      auto& others = watches_[waiting_[key].watch].others;
       watched |= std::erase_if(others, [&](const Watcher& w) { return w.family == f && w.rule == rule; }) > 0;
     }
     if (!watched) continue;
@@ -361,7 +358,21 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
     auto& candidates = of_table_[static_cast<std::size_t>(table.table->number)].candidates;
     if (candidates.empty() || candidates.back().first != f) candidates.push_back({f, 0});
     candidates.back().second |= std::uint64_t{1} << rule;
-    return;
+    return true;
+  }
+  return false;
+}
+
+void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
+  const Family& family = families_[f];
+  const std::string& name = rules_[static_cast<std::size_t>(family.rules[rule])].name;
+  const Parameters last{family.extents[0] - 1, family.extents.size() == 2 ? family.extents[1] - 1 : 0};
+  // Best is a table that alone makes the guard false; else one that it has looked at.
+  for (const bool all : {false, true}) {
+    probing_all_ = all;
+    consider_family(f, last, std::uint64_t{1} << rule);
+    probing_all_ = false;
+    if (watches_candidate(f, rule)) return;
   }
   throw BadInput(
       fmt::format("the rule '{}' cannot be simulated: on absent rows its guard has to be false", name),

@@ -2,12 +2,14 @@
 // which rules a firing may have enabled.
 //
 // While a guard is evaluated, every row of the state that it looks at is noted, in order, under a key. A
-// truth value carries how much of that list it rests on: whatever came after it cannot matter, and of a
-// conjunction with a false operand nothing matters but that operand. Of the last row on the list it also says
-// which field it rests on, where that is one, and which value of that field would make a difference, where
-// that is one. A guard found false is looked at again when something that its value rests on has changed, and
-// never before. What rules' trees say of the fields that a guard may look at (checker/footprint) would not
-// do: thousands of instances look at the same fields, and each waits for one value of one of them.
+// truth value carries which stretch of that list it rests on: whatever came after it cannot matter, and of a
+// conjunction with a false operand nothing matters but that operand. What came before it matters only where
+// it may have said which rows to look at: by its indices, or by deciding what is looked at (`pin`). Of the
+// last row of the stretch it also says which field it rests on, where that is one, and which value of that
+// field would make a difference, where that is one. A guard found false is looked at again when something
+// that its value rests on has changed, and never before. What rules' trees say of the fields that a guard may
+// look at (checker/footprint) would not do: thousands of instances look at the same fields, and each waits
+// for one value of one of them.
 #pragma once
 
 #include <algorithm>
@@ -30,16 +32,20 @@ inline constexpr Key any_key = 0;  // written by every firing
 // A firing by its number, or none (profile.hpp).
 inline constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-// What a truth value rests on: the first so many rows on the list, and of the last of them one field or all,
-// and of that field its taking one value or any. As numbers, smaller ones rest on less.
+// What a truth value rests on: the rows on the list from the one numbered `from` up to, and without, the one
+// numbered `rows`; of the last of them one field or all, and of that field its taking one value or any.
 using Stamp = std::uint32_t;
 inline constexpr Stamp unstamped = ~Stamp{0};
 inline constexpr Stamp any = 255;  // field or value
-constexpr Stamp stamp(std::uint32_t rows, Stamp field, Stamp value) {
-  return rows << 16 | field << 8 | value;
+constexpr Stamp stamp(std::uint32_t rows, std::uint32_t from, Stamp field, Stamp value) {
+  return rows << 24 | (255 - from) << 16 | field << 8 | value;
 }
+inline constexpr Stamp rests_on_nothing = 0;
 constexpr std::uint32_t rows_of(Stamp s) {
-  return s >> 16;
+  return s >> 24;
+}
+constexpr std::uint32_t from_of(Stamp s) {
+  return 255 - (s >> 16 & 255);
 }
 constexpr Stamp field_of(Stamp s) {
   return s >> 8 & 255;
@@ -50,13 +56,24 @@ constexpr Stamp value_of(Stamp s) {
 // Of something that rests on both.
 constexpr Stamp both(Stamp a, Stamp b) {
   if (a == b) return a;
-  return rows_of(a) == rows_of(b) ? stamp(rows_of(a), any, any) : std::max(a, b);
+  const std::uint32_t from = std::min(from_of(a), from_of(b));
+  if (rows_of(a) == rows_of(b)) return stamp(rows_of(a), from, any, any);
+  const Stamp later = std::max(a, b);
+  return stamp(rows_of(later), from, field_of(later), value_of(later));
+}
+// The one that rests on less, of two of which either will do.
+constexpr Stamp lesser(Stamp a, Stamp b) {
+  const std::uint32_t of_a = rows_of(a) - std::min(from_of(a), rows_of(a));
+  const std::uint32_t of_b = rows_of(b) - std::min(from_of(b), rows_of(b));
+  return of_a != of_b ? (of_a < of_b ? a : b) : std::min(a, b);
 }
 
 // The fields of a row that have keys of their own; data words have none.
 struct Fields {
   const std::uint8_t* field_at = nullptr;  // by byte of the row; `any` for data
   const Key* key_of = nullptr;             // by field: its key, relative to the row's; its values' follow
+  const Key* index_keys = nullptr;         // those of the fields that are indices
+  std::uint32_t indices = 0;
 };
 
 class Reads {
@@ -74,6 +91,25 @@ class Reads {
     if (i + 1 != rows_of(s) || field_of(s) == any) return entry.key;
     const Key key = entry.key + entry.fields->key_of[field_of(s)];
     return value_of(s) == any ? key : key + 1 + value_of(s);
+  }
+  // Calls f(key) for all that a stamp says to wait for.
+  template <class F>
+  void for_each_key(Stamp s, F&& f) const {
+    const std::uint32_t rows = rows_of(s);
+    if (rows > capacity) {
+      f(any_key);
+      return;
+    }
+    const std::uint32_t from = std::min(from_of(s), rows);
+    for (std::uint32_t i = 0; i < from; ++i) {
+      const Entry& entry = entries_[i];
+      if (i < pinned_ || (entry.leads && entry.fields == nullptr)) {
+        f(entry.key);
+      } else if (entry.leads) {
+        for (std::uint32_t j = 0; j < entry.fields->indices; ++j) f(entry.key + entry.fields->index_keys[j]);
+      }
+    }
+    for (std::uint32_t i = from; i < rows; ++i) f(key(i, s));
   }
   // The message of a link that arrived last, of those that were looked at.
   struct Arrival {
@@ -94,6 +130,7 @@ class Reads {
   // `compares_data` is by key of a table: whether a guard has compared data words of its rows.
   void begin(const Key* table_of, char* compares_data) {
     count_ = 0;
+    pinned_ = 0;
     arrival_ = {};
     message_block_ = no_block;
     table_of_ = table_of;
@@ -103,28 +140,56 @@ class Reads {
   void begin_unlisted() { count_ = unlisted; }
   void end() { count_ = no_guard; }
 
-  void note(Key key, const void* row = nullptr, std::size_t size = 0, const Fields* fields = nullptr) {
+  // `leads`: what lies there may say which other rows are looked at.
+  void note(Key key, bool leads, const void* row = nullptr, std::size_t size = 0,
+            const Fields* fields = nullptr) {
     if (count_ < capacity) {
       if (count_ > 0 && entries_[count_ - 1].key == key) {
         // A head whose emptiness alone was looked at so far.
-        if (fields != nullptr) entries_[count_ - 1] = {key, static_cast<const char*>(row), size, fields};
+        if (fields != nullptr)
+          entries_[count_ - 1] = {key, leads, static_cast<const char*>(row), size, fields};
         return;
       }
-      entries_[count_++] = {key, static_cast<const char*>(row), size, fields};
+      entries_[count_++] = {key, leads, static_cast<const char*>(row), size, fields};
     } else if (listing()) {
       count_ = capacity + 1;
     }
+  }
+  // What was looked at so far decides what else is: nothing rests on less.
+  void pin() {
+    if (listing()) pinned_ = std::min(count_, capacity);
   }
   void note_arrival(const Arrival& arrival) {
     if (arrival.at > arrival_.at) arrival_ = arrival;
   }
 
   // Of what rests on everything so far.
-  [[nodiscard]] Stamp stamp_now() const { return listing() ? stamp(count_, any, any) : unstamped; }
+  [[nodiscard]] Stamp stamp_now() const { return stamp_since(0); }
+  // Of what rests on everything since so many were noted. The last of those may have been noted once more.
+  [[nodiscard]] Stamp stamp_since(std::uint32_t count) const {
+    return listing() ? stamp(count_, count > 0 ? count - 1 : 0, any, any) : unstamped;
+  }
+  // Of what rests on the last row noted.
+  [[nodiscard]] Stamp stamp_of_last() const { return stamp_since(count_); }
   // Of a field that would have to take the value: how far back the row lies that holds it. A field that lies
   // in no row rests on everything so far.
   [[nodiscard, gnu::always_inline]] Stamp stamp_of(const void* field, Stamp value = any) const {
     return listing() ? found(field, value) : unstamped;
+  }
+
+  // Of what rests on no more than the indices that lie in the rows so far.
+  [[nodiscard]] Stamp stamp_of_indices() const {
+    return listing() ? stamp(count_, count_, any, any) : unstamped;
+  }
+  // Of two indices compared. One that lies in no row is a parameter, or comes from rows whose indices are
+  // waited for in any case.
+  [[nodiscard]] Stamp stamp_of_indices(const void* one, const void* other) const {
+    if (!listing()) return unstamped;
+    const Stamp of_one = found_index(one);
+    const Stamp of_other = found_index(other);
+    if (from_of(of_one) == count_) return of_other;
+    if (from_of(of_other) == count_) return of_one;
+    return both(of_one, of_other);
   }
 
   // Data words are compared, which come from rows that have been noted: from now on those who watch rows of
@@ -145,7 +210,7 @@ class Reads {
       const Key table = table_of_[entries_[i].key];
       bool known = false;
       for (std::uint32_t j = since; j < kept; ++j) known |= entries_[j].key == table;
-      if (!known) entries_[kept++] = {table, nullptr, 0, nullptr};
+      if (!known) entries_[kept++] = {table, true, nullptr, 0, nullptr};
     }
     count_ = kept;
   }
@@ -155,26 +220,41 @@ class Reads {
   static constexpr std::uint32_t unlisted = 0xFFFE;  // nothing is noted
   struct Entry {
     Key key = 0;
+    bool leads = false;
     const char* begin = nullptr;
     std::size_t size = 0;
     const Fields* fields = nullptr;
   };
+  // The first row on the list that it lies in; if in none, as many as there are.
+  [[nodiscard]] std::uint32_t row_with(const void* field) const {
+    const char* const at = static_cast<const char*>(field);
+    std::uint32_t i = 0;
+    while (i < count_ && static_cast<std::size_t>(at - entries_[i].begin) >= entries_[i].size) ++i;
+    return i;
+  }
   [[nodiscard]] Stamp found(const void* field, Stamp value) const {
-    if (count_ <= capacity) {
-      const char* const at = static_cast<const char*>(field);
-      for (std::uint32_t i = count_; i > 0; --i) {
-        const Entry& entry = entries_[i - 1];
-        const auto offset = static_cast<std::size_t>(at - entry.begin);
-        if (offset >= entry.size) continue;
-        if (entry.fields == nullptr) return stamp(i, any, any);
-        const Stamp known = entry.fields->field_at[offset];
-        return stamp(i, known, known == any ? any : value);
-      }
+    if (count_ > capacity) return stamp(count_, 0, any, any);
+    const std::uint32_t i = row_with(field);
+    if (i == count_) return stamp(count_, 0, any, any);
+    const Entry& entry = entries_[i];
+    // Rows that are absent share one that lies for all of them.
+    for (std::uint32_t j = count_ - 1; j > i; --j) {
+      if (entries_[j].begin == entry.begin && entries_[j].key != entry.key) return stamp(j + 1, i, any, any);
     }
-    return stamp(count_, any, any);
+    const auto offset = static_cast<std::size_t>(static_cast<const char*>(field) - entry.begin);
+    const Stamp known = entry.fields == nullptr ? any : entry.fields->field_at[offset];
+    return stamp(i + 1, i, known, known == any ? any : value);
+  }
+  // An index that lies in none of the rows on the list rests on their indices alone.
+  [[nodiscard]] Stamp found_index(const void* field) const {
+    if (count_ > capacity) return stamp(count_, 0, any, any);
+    if (row_with(field) == count_) return stamp_of_indices();
+    const Stamp s = found(field, any);
+    return rows_of(s) == count_ ? s : stamp(count_, from_of(s), any, any);
   }
 
   std::uint32_t count_ = no_guard;
+  std::uint32_t pinned_ = 0;
   Arrival arrival_;
   std::uint32_t message_block_ = no_block;
   const Key* table_of_ = nullptr;

@@ -150,12 +150,29 @@ struct Bool {
   Stamp rests_on = unstamped;
 
   constexpr Bool() = default;
-  Bool(bool b) : v(b), rests_on(reads.listing() ? Stamp{0} : unstamped) {}
-  // A result that rests on everything looked at so far.
+  constexpr ~Bool() = default;
+  // What a copy of a field rests on has to be said while it is known where the field lies.
+  constexpr Bool(const Bool& other) : v(other.v), rests_on(other.rests_on) {
+    if (!std::is_constant_evaluated() && rests_on == unstamped) rests_on = reads.stamp_of(&other);
+  }
+  constexpr Bool& operator=(const Bool&) = default;
+  Bool(bool b) : v(b), rests_on(reads.listing() ? rests_on_nothing : unstamped) {}
+  // A result that rests on everything looked at so far, or since so many rows were noted, or on the last one
+  // alone.
   [[gnu::always_inline]] static Bool seen(bool b) { return {b, reads.stamp_now()}; }
+  static Bool seen_since(std::uint32_t count, bool b) { return {b, reads.stamp_since(count)}; }
+  static Bool seen_last(bool b) { return {b, reads.stamp_of_last()}; }
+  static Bool chosen(const Bool& by, const Bool& b) { return {b.v, both(by.stamp(), b.stamp())}; }
+  // One that an index has picked.
+  static Bool picked(const Bool& b) { return {b.v, both(b.stamp(), reads.stamp_of_indices())}; }
+  // Another's, which need not stay where it is.
+  static Bool kept(const Bool& b) { return {b.v, b.stamp()}; }
   // The result of comparing a field of the state with something that was looked at before it, or is
   // constant.
   static Bool compared(bool b, const void* field) { return {b, reads.stamp_of(field)}; }
+  static Bool compared_indices(bool b, const void* one, const void* other) {
+    return {b, reads.stamp_of_indices(one, other)};
+  }
   // As long as an enumeration does not take the value, it makes no difference which other it has.
   static Bool compared(bool b, bool equal, const void* field, std::size_t value) {
     if (b) return seen(true);
@@ -168,7 +185,7 @@ struct Bool {
   [[gnu::always_inline]] friend Bool operator&&(const Bool& a, const Bool& b) {
     if (a.v && b.v) return seen(true);
     if (a.v) return {false, b.stamp()};
-    return {false, b.v ? a.stamp() : std::min(a.stamp(), b.stamp())};
+    return {false, b.v ? a.stamp() : lesser(a.stamp(), b.stamp())};
   }
   [[gnu::always_inline]] friend Bool operator||(const Bool& a, const Bool& b) {
     if (a.v || b.v) return seen(true);
@@ -236,6 +253,25 @@ constexpr std::size_t scalars() {
     return n;
   } else {
     return X::size * scalars<typename X::row_type>();
+  }
+}
+// A field that says which row of a table, or none.
+template <class X>
+concept IsIndex = Leaf<X> && requires {
+  requires X::is_index;
+};
+// How many of them are indices.
+template <class X>
+constexpr std::size_t indices() {
+  if constexpr (Leaf<X>) {
+    return IsIndex<X> ? 1 : 0;
+  } else if constexpr (Described<X>) {
+    std::size_t n = 0;
+    boost::mp11::mp_for_each<boost::describe::describe_members<X, boost::describe::mod_public>>(
+        [&](auto m) { n += indices<std::remove_reference_t<decltype(std::declval<X&>().*m.pointer)>>(); });
+    return n;
+  } else {
+    return X::size * indices<typename X::row_type>();
   }
 }
 // Writes one number for each scalar.
@@ -345,16 +381,18 @@ class RowFields {
                                                    reinterpret_cast<const char*>(&row));
       for (std::size_t i = 0; i < sizeof field; ++i) field_at_[begins + i] = static_cast<std::uint8_t>(next);
       key_of_[next] = keys_;
+      if constexpr (IsIndex<std::remove_cvref_t<decltype(field)>>) index_keys_[indices_++] = keys_;
       values_[next] = values_told_apart<std::remove_cvref_t<decltype(field)>>();
       keys_ += 1 + static_cast<Key>(values_[next]);
       ++next;
     });
-    fields_ = {field_at_.data(), key_of_.data()};
+    fields_ = {field_at_.data(), key_of_.data(), index_keys_.data(), indices_};
   }
   RowFields(const RowFields&) = delete;
   RowFields& operator=(const RowFields&) = delete;
 
   [[nodiscard]] const Fields* fields() const { return &fields_; }
+  [[nodiscard]] bool leads() const { return indices_ > 0; }
   // Keys of a row and its fields.
   [[nodiscard]] Key keys() const { return keys_; }
   // Writes the keys of a row that has changed: its own, and those of the fields that differ.
@@ -381,6 +419,8 @@ class RowFields {
   }
   std::array<std::uint8_t, sizeof(Row)> field_at_;
   std::array<Key, count + 1> key_of_{};
+  std::array<Key, count + 1> index_keys_{};
+  std::uint32_t indices_ = 0;
   std::array<std::size_t, count + 1> values_{};
   Key keys_ = 1;
   Fields fields_;
@@ -463,24 +503,30 @@ class Timed {
   template <IndexTag Tag>
   struct Ix {
     static constexpr bool is_leaf = true;
+    static constexpr bool is_index = true;
     std::uint32_t v = 0;
     [[nodiscard]] std::string text() const { return std::to_string(v); }
-    friend Bool operator==(Ix a, Ix b) { return Bool::seen(a.v == b.v); }
-    friend Bool operator!=(Ix a, Ix b) { return Bool::seen(a.v != b.v); }
+    friend Bool operator==(const Ix& a, const Ix& b) { return Bool::compared_indices(a.v == b.v, &a, &b); }
+    friend Bool operator!=(const Ix& a, const Ix& b) { return Bool::compared_indices(a.v != b.v, &a, &b); }
     friend Bool operator<(Ix a, Ix b) requires(!Tag::interchangeable) { return Bool::seen(a.v < b.v); }
   };
 
   template <IndexTag Tag>
   struct Maybe {
     static constexpr bool is_leaf = true;
+    static constexpr bool is_index = true;
     std::uint32_t v = 0;  // 0: nothing, else the index plus one
     constexpr Maybe() = default;
     constexpr Maybe(Ix<Tag> i) : v(i.v + 1) {}
     [[nodiscard]] std::string text() const { return v == 0 ? "none" : std::to_string(v - 1); }
-    [[nodiscard]] Bool has() const { return Bool::seen(v != 0); }
+    [[nodiscard]] Bool has() const { return Bool::compared(v != 0, this); }
     [[nodiscard]] constexpr Ix<Tag> value() const { return {v - 1}; }
-    friend Bool operator==(Maybe a, Maybe b) { return Bool::seen(a.v == b.v); }
-    friend Bool operator!=(Maybe a, Maybe b) { return Bool::seen(a.v != b.v); }
+    friend Bool operator==(const Maybe& a, const Maybe& b) {
+      return Bool::compared_indices(a.v == b.v, &a, &b);
+    }
+    friend Bool operator!=(const Maybe& a, const Maybe& b) {
+      return Bool::compared_indices(a.v != b.v, &a, &b);
+    }
   };
 
   // The lanes of one coalesced access. Arithmetic is lane by lane, constants go to all lanes, comparisons
@@ -569,11 +615,11 @@ class Timed {
 
     [[nodiscard]] Bool empty() const {
       note(head_key);
-      return Bool::seen(count_ == 0);
+      return Bool::seen_last(count_ == 0);
     }
     // Whoever looks at a message of a link looks at it after it has arrived.
     [[nodiscard]] const Row& head() const {
-      timed::reads.note(first_key_ + head_key, &at(0), sizeof(Row), places().fields());
+      timed::reads.note(first_key_ + head_key, places().leads(), &at(0), sizeof(Row), places().fields());
       if (count_ > 0 && link_ != nullptr) {
         const Message& m = at_message(0);
         timed::reads.note_arrival({m.arrival, m.starts, m.sent_by, static_cast<std::uint32_t>(link_->level)});
@@ -583,7 +629,7 @@ class Timed {
     }
     [[nodiscard]] Bool full() const {
       note(room_ == 0 ? space_key : full_key);
-      return Bool::seen(room_ == 0);
+      return Bool::seen_last(room_ == 0);
     }
     template <class F>
     [[nodiscard]] Bool contains(F&& f) const {
@@ -591,10 +637,11 @@ class Timed {
         return answer(question_number<std::remove_cvref_t<F>>());
       } else {
         note(contents_key);
+        const std::uint32_t start = timed::reads.count();
         for (std::uint32_t i = 0; i < count_; ++i) {
-          if (f(at(i)).v) return Bool::seen(true);
+          if (f(at(i)).v) return Bool::seen_since(start, true);
         }
-        return Bool::seen(false);
+        return Bool::seen_since(start, false);
       }
     }
     template <class F>
@@ -713,9 +760,9 @@ class Timed {
       if (question >= questions) {
         note(contents_key);
         for (std::uint32_t i = 0; i < count_; ++i) {
-          if (all_questions()[question](at(i))) return Bool::seen(true);
+          if (all_questions()[question](at(i))) return Bool::seen_last(true);
         }
-        return Bool::seen(false);
+        return Bool::seen_last(false);
       }
       if (!tallied_[question]) {
         tallied_[question] = true;
@@ -723,7 +770,7 @@ class Timed {
         for (std::uint32_t i = 0; i < count_; ++i) tallies_[question] += all_questions()[question](at(i));
       }
       note(question_key + static_cast<Key>(question));
-      return Bool::seen(tallies_[question] > 0);
+      return Bool::seen_last(tallies_[question] > 0);
     }
     void tally(const Row& row, int by) {
       for (std::size_t q = 0; q < questions; ++q) {
@@ -797,7 +844,7 @@ class Timed {
       return 0;
     }
 
-    void note(Key aspect) const { timed::reads.note(first_key_ + aspect, nullptr, 0); }
+    void note(Key aspect) const { timed::reads.note(first_key_ + aspect, aspect == contents_key); }
     [[nodiscard]] const Row& at(std::uint32_t i) const { return ring_[(first_ + i) & mask_].row; }
     [[nodiscard]] Message& at_message(std::uint32_t i) { return ring_[(first_ + i) & mask_]; }
     [[nodiscard]] const Message& at_message(std::uint32_t i) const { return ring_[(first_ + i) & mask_]; }
@@ -872,7 +919,7 @@ class Timed {
     const Row& operator()(Ix<Tags>... index) const {
       const std::size_t at = offset(index...);
       if constexpr (!IsQueue<Row>::value) {
-        timed::reads.note(row_key(at), &rows_[at], sizeof(Row), fields_);
+        timed::reads.note(row_key(at), fields_->indices > 0, &rows_[at], sizeof(Row), fields_);
       }
       return rows_[at];
     }
@@ -883,7 +930,7 @@ class Timed {
       static_assert(sizeof...(Where) == sizeof...(Tags));
       track();
       refresh();
-      timed::reads.note(first_key_, nullptr, 0);
+      timed::reads.note(first_key_, true);
       for (std::size_t n = present_.size(); n > 0; --n) {
         const auto at = coordinates_of(present_[n - 1]);
         Opened<Tags...>::template call<Where...>(f, at.data());
@@ -905,12 +952,27 @@ class Timed {
     Bool exists_asking(Block b, F&& f) const {
       ask_about(b.v);
       refresh();
-      timed::reads.note(asking_key(b.v), nullptr, 0);
+      const std::uint32_t start = timed::reads.count();
+      timed::reads.note(asking_key(b.v), true);
       for (std::uint32_t t = asking_[b.v]; t != none; t = next_asking_[t]) {
-        const Bool found = f(Ix<Tags...>{t});
-        if (found.v) return found;
+        if (!f(Ix<Tags...>{t}).v) continue;
+        // It is so as long as this one asks.
+        if (timed::reads.listing()) {
+          timed::reads.rewind(start);
+          timed::reads.note(row_key(t), false);
+          (void)f(Ix<Tags...>{t});
+        }
+        return Bool::seen_since(start, true);
       }
-      return Bool::seen(false);
+      return Bool::seen_since(start, false);
+    }
+
+    // In a table of ports: no thread is left that has not.
+    Bool all_ended() const requires requires(Row r) { r.ended.v; }
+    {
+      refresh();
+      timed::reads.note(first_asking_key_ + asking_keys, false);
+      return Bool::seen_last(going_on_ == 0);
     }
 
     void bind(const Timed& k, timed::Binder& binder, const std::string& name) {
@@ -934,7 +996,7 @@ class Timed {
         binder.tables.push_back(
             {name, tags, {extents_.begin(), extents_.end()}, first_key_, this, false, Row::keys()});
       } else {
-        const Key extra = has_request ? asking_keys : 0;
+        const Key extra = has_request ? asking_keys + 1 : 0;
         keys_per_row_ = places().keys();
         fields_ = places().fields();
         first_key_ = binder.reserve(static_cast<Key>(count) * keys_per_row_ + extra);
@@ -945,6 +1007,8 @@ class Timed {
           asks_.assign(count, 0);
           next_asking_.assign(count, none);
           previous_asking_.assign(count, none);
+          has_ended_.assign(count, false);
+          going_on_ = static_cast<std::uint32_t>(count);
           for (std::uint32_t t = 0; t < count; ++t) join(t, 0);
         }
       }
@@ -977,7 +1041,7 @@ class Timed {
 
    private:
     static constexpr bool has_request = requires(Row r) { r.request.block.v; };
-    static constexpr Key asking_keys = 1024;
+    static constexpr Key asking_keys = 8192;
     static const auto& places() {
       static const timed::RowFields<std::conditional_t<IsQueue<Row>::value, Bool, Row>> places;
       return places;
@@ -1038,6 +1102,7 @@ class Timed {
         }
       }
       if constexpr (has_request) {
+        if (rows_[at].ended.v != static_cast<bool>(has_ended_[at])) note_end(at);
         const std::uint32_t block = rows_[at].request.block.v;
         if (block == asks_[at]) return;
         leave(at);
@@ -1052,6 +1117,11 @@ class Timed {
       if (asking_.size() <= block) asking_.resize(2 * block + 64, none);
     }
     Key asking_key(std::uint32_t block) const { return first_asking_key_ + block % asking_keys; }
+    void note_end(std::uint32_t t) const {
+      has_ended_[t] = rows_[t].ended.v;
+      const std::uint32_t before = has_ended_[t] ? going_on_-- : going_on_++;
+      if (before == 0 || going_on_ == 0) journal_->write(first_asking_key_ + asking_keys);
+    }
     void join(std::uint32_t t, std::uint32_t block) const {
       ask_about(block);
       asks_[t] = block;
@@ -1089,6 +1159,8 @@ class Timed {
     mutable std::vector<std::uint32_t> asks_;
     mutable std::vector<std::uint32_t> next_asking_;
     mutable std::vector<std::uint32_t> previous_asking_;
+    mutable std::vector<char> has_ended_;
+    mutable std::uint32_t going_on_ = 0;
   };
 
   // Rows that differ from the default row, and those a firing is about to change.
@@ -1096,8 +1168,7 @@ class Timed {
   class Sparse : public timed::TableBase {
    public:
     static constexpr std::size_t width = sizeof...(Tags);
-    static constexpr Key most_row_keys = 4096;  // rows beyond share keys
-    static constexpr Key most_slice_keys = 512;
+    static constexpr bool leads = timed::indices<Row>() > 0;
 
     Row& operator()(Ix<Tags>... index) {
       const std::uint64_t flat = flatten(index...);
@@ -1119,12 +1190,12 @@ class Timed {
       if (is_memory && !timed::reads.in_guard())
         journal_->looks.push_back({const_cast<Sparse*>(this), block_of({index.v...})});
       if (found == where_.end()) {
-        timed::reads.note(row_key(flat), &default_, sizeof(Row));
+        timed::reads.note(row_key(flat), leads, &default_, sizeof(Row));
         return default_;
       }
       const Entry& entry = entries_[found->second];
       if (timed::reads.in_guard()) {
-        timed::reads.note(row_key(flat), &entry.row, sizeof(Row));
+        timed::reads.note(row_key(flat), leads, &entry.row, sizeof(Row));
       } else {
         entry.used = journal_->now;
       }
@@ -1143,12 +1214,19 @@ class Timed {
     template <class F, class... Where>
     Bool exists_present(F&& f, const Where&... where) const {
       const Index& index = index_for(fixed_places<Where...>());
-      timed::reads.note(slice_key(index.fixed, partial(index.fixed, {place_of(where)...})), nullptr, 0);
+      const std::uint32_t start = timed::reads.count();
+      timed::reads.note(slice_key(index.fixed, partial(index.fixed, {place_of(where)...})), true);
       for (std::uint32_t at = first_of(index, where...); at != none; at = index.next[at]) {
-        const Bool found = Opened<Tags...>::template call<Where...>(f, entries_[at].at.data());
-        if (found.v) return found;
+        const auto& row = entries_[at].at;
+        if (!Opened<Tags...>::template call<Where...>(f, row.data()).v) continue;
+        // Whatever others there are: of a row that is absent it would be false.
+        if (timed::reads.listing()) {
+          timed::reads.rewind(start);
+          (void)Opened<Tags...>::template call<Where...>(f, row.data());
+        }
+        return Bool::seen_since(start, true);
       }
-      return Bool::seen(false);
+      return Bool::seen_since(start, false);
     }
 
     void bind(const Timed& k, timed::Binder& binder, const std::string& name) {
@@ -1156,8 +1234,10 @@ class Timed {
       journal_ = &binder.journal;
       std::uint64_t rows = 1;
       for (const std::uint32_t e : extents_) rows *= e;
-      row_keys_ = static_cast<Key>(std::min<std::uint64_t>(rows, most_row_keys));
-      slice_keys_ = static_cast<Key>(std::min<std::uint64_t>(2 * rows, most_slice_keys));
+      // As many as may be waited for at a time; rows beyond share keys.
+      const auto waiting = static_cast<std::uint64_t>(k.template extent<ThreadTag>());
+      row_keys_ = static_cast<Key>(std::min(rows, std::clamp<std::uint64_t>(4 * waiting, 4096, 65536)));
+      slice_keys_ = static_cast<Key>(std::min(2 * rows, std::clamp<std::uint64_t>(waiting, 512, 16384)));
       first_key_ = binder.reserve(row_keys_ + slice_keys_);
       binder.tables.push_back({name,
                                {Tags::name...},
@@ -1371,10 +1451,12 @@ class Timed {
 
   template <class Then>
   static void when(const Bool& condition, Then&& then) {
+    timed::reads.pin();
     if (condition.v) then();
   }
   template <class Then, class Else>
   static void when(const Bool& condition, Then&& then, Else&& otherwise) {
+    timed::reads.pin();
     if (condition.v) {
       then();
     } else {
@@ -1385,8 +1467,9 @@ class Timed {
   template <class T>
   static T select(const Bool& condition, const T& a, const T& b) {
     if constexpr (std::is_same_v<T, Bool>) {
-      return Bool::seen(condition.v ? a.v : b.v);
+      return Bool::chosen(condition, condition.v ? a : b);
     } else {
+      timed::reads.pin();
       return condition.v ? a : b;
     }
   }
@@ -1409,7 +1492,8 @@ class Timed {
     for (std::uint32_t i = 0; i < n; ++i) f(Ix<Tag>{i});
   }
   // The member that decided last is asked first: a loop over thousands of threads that waits for the last of
-  // them looks at one.
+  // them looks at one. Then some that lie far apart, before all: many wait for the same loop, and where
+  // members come to what they are waited for one after the other, the next that decides does so for long.
   template <class Tag, class F>
   Bool forall(Tag, F&& f) const {
     return decide<Tag, false>(f);
@@ -1435,7 +1519,7 @@ class Timed {
       if (const Bool one = left(u); one.v) return !one;
     }
     timed::reads.rewind(start);
-    return Bool::seen(true);
+    return Bool::seen_since(start, true);
   }
   // The thread whose instruction is being executed does nothing for so many cycles (lane 0 says how many).
   void pause(const Value& cycles) const { paused_ = cycles.v.front(); }
@@ -1453,12 +1537,13 @@ class Timed {
   }
   template <class Tag, class F>
   static void at(Tag, Ix<Tag> index, F&& f) {
+    timed::reads.pin();
     f(index);
   }
   template <class Tag, class F>
   static auto pick(Tag, Ix<Tag> index, F&& f) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(f(index))>, Bool>) {
-      return Bool::seen(f(index).v);
+      return Bool::picked(f(index));
     } else {
       return f(index);
     }
@@ -1495,7 +1580,10 @@ class Timed {
     fifo.remove_if(f);
   }
 
-  static bool truth(const Bool& b) { return b.v; }
+  static bool truth(const Bool& b) {
+    timed::reads.pin();
+    return b.v;
+  }
 
   // ---- as closures without types pass them (spec/kernel/rules.hpp) ----------------------------------------
 
@@ -1533,6 +1621,7 @@ class Timed {
 
  private:
   static constexpr std::size_t hint_count = 32;
+  static constexpr std::uint32_t probes = 32;
   template <class Tag>
   static std::size_t tag_number() {
     static const std::size_t number = next_tag_++ % hint_count;
@@ -1562,17 +1651,21 @@ class Timed {
     constexpr std::uint32_t rows_kept = 16;
     std::uint32_t i = Tag::fixed ? 0 : hints_[tag_number<Tag>()];
     if (i >= n) i = 0;
-    for (std::uint32_t asked = 0; asked < n; ++asked, i = i + 1 == n ? 0 : i + 1) {
-      const Bool one = Bool::seen(f(Ix<Tag>{i}).v);
+    const std::uint32_t afar = Tag::fixed || n < 4 * probes ? 0 : probes;
+    const auto step = static_cast<std::uint32_t>(static_cast<double>(n) * 0.618);
+    for (std::uint32_t asked = 0; asked < n + afar; ++asked) {
+      const auto& one = f(Ix<Tag>{i});
       if (one.v == Wanted) {
         if (!Tag::fixed) hints_[tag_number<Tag>()] = i;
-        if (asked == 0 || !timed::reads.listing()) return one;
+        if (asked == 0 || !timed::reads.listing()) return Bool::kept(one);
         timed::reads.rewind(start);
-        return Bool::seen(f(Ix<Tag>{i}).v);
+        return Bool::kept(f(Ix<Tag>{i}));
       }
       if (timed::reads.listing() && timed::reads.count() > start + rows_kept) timed::reads.widen(start);
+      i += asked < afar ? step : 1;
+      if (i >= n) i -= n;
     }
-    return Bool::seen(!Wanted);
+    return Bool::seen_since(start, !Wanted);
   }
 };
 

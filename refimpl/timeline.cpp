@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "checker/support/diagnostic.hpp"
+#include "checker/support/home.hpp"
 #include "checker/support/json_text.hpp"
 
 namespace lockstep {
@@ -14,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view waves = "waves";
+constexpr std::string_view place_of_trace = "<!-- trace -->\n";  // in the page
 constexpr std::uint64_t flows_of_a_wave = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -23,13 +28,29 @@ Timeline::Timeline(const std::string& file, const std::string& title, double gig
   std::error_code none;
   if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none))
     throw BadInput(fmt::format("'{}' is no file", file));
-  file_.stream() << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"title\":" << json_text(title)
-                 << "},\"traceEvents\":[\n";
+  if (std::filesystem::path(file).extension() == ".html") {
+    std::ifstream stream(shipped("refimpl/timeline.html"));
+    const std::string page{std::istreambuf_iterator<char>(stream), {}};
+    const std::size_t place = page.find(place_of_trace);
+    if (place == std::string::npos)
+      throw BadInput("refimpl/timeline.html has no place for a trace", "install Lockstep anew");
+    file_.stream() << page.substr(0, place);
+    behind_ = page.substr(place + place_of_trace.size());
+  }
+  file_.stream()
+      << fmt::format(R"({{"displayTimeUnit":"ns","otherData":{{"title":{},"gigahertz":{}}},"traceEvents":[)",
+                     text(json_text(title)), gigahertz)
+      << "\n";
   process(waves);  // on top
 }
 
+std::string Timeline::text(std::string json) const {
+  if (is_page()) boost::replace_all(json, "</", "<\\/");
+  return json;
+}
+
 void Timeline::event(const std::string& json) {
-  file_.stream() << (first_ ? "" : ",\n") << json;
+  file_.stream() << (first_ ? "" : ",\n") << text(json);
   first_ = false;
 }
 
@@ -84,7 +105,7 @@ void Timeline::completed(const Operation& operation) {
 }
 
 void Timeline::close() {
-  file_.stream() << "\n]}\n";
+  file_.stream() << "\n]}\n" << behind_;
   file_.put_in_place();
 }
 

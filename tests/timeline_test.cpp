@@ -36,7 +36,33 @@ Traced traced(const std::string& system, const std::string& workload, std::map<s
   return {run.results.at(0).statistics, nlohmann::json::parse(stream)};
 }
 
+std::string timeline_of(const std::string& name, const std::string& title) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / name).string();
+  Timeline timeline(file, title, 1.5);
+  timeline.fired({10, 1, "L1", 0, "load hits </b>", 3});
+  timeline.completed({3, "P</script>", 2, "load", 8, 11});
+  timeline.close();
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 }  // namespace
+
+TEST_CASE("Timeline: as a page it is the same trace within a script, which no name can end") {
+  const std::string title = "a </script> in a title";
+  const std::string page = timeline_of("timeline.html", title);
+  const std::string begin = R"(<script id="trace" type="application/json">)";
+  const std::size_t from = page.find(begin);
+  REQUIRE(page.starts_with("<!doctype html>"));
+  REQUIRE(page.ends_with("</html>\n"));
+  REQUIRE(from != std::string::npos);
+  const std::string behind = page.substr(from + begin.size());
+  const auto trace = nlohmann::json::parse(behind.substr(0, behind.find("</script>")));
+  CHECK(trace == nlohmann::json::parse(timeline_of("timeline.json", title)));
+  CHECK(trace.at("otherData").at("title") == title);
+  CHECK(trace.at("otherData").at("gigahertz") == 1.5);
+}
 
 TEST_CASE("Timeline: each firing is on its unit's track, each operation on its wave's, and flows join them") {
   for (const std::string system : {"write-through", "quick-release", "lab", "halcone", "sc"}) {

@@ -519,9 +519,9 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // ---- replacement ----------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool is_asked_about(const State& s, Cu c, Block b) const {
-    return k.exists(threads, [&](ThreadIx t) {
-      return !machine.is_host(t) && cu(t) == c && in_flight(s, t) && block(s, t) == b &&
-             asks(s, t, Operation::load) && !s.transit(t).brings;
+    return exists_asking(k, s.port, b, [&](ThreadIx t) {
+      return !machine.is_host(t) && cu(t) == c && in_flight(s, t) && asks(s, t, Operation::load) &&
+             !s.transit(t).brings;
     });
   }
   void replacement_rules(Rules& r) const {
@@ -536,8 +536,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         {.name = "L2 replaces a block", .unit = "L2", .source = "ours", .fairness = Fairness::optional},
         over(blocks),
         [=, this](const State& s, Block b) {
-          return s.l2(b).present &&
-                 !k.exists(threads, [&](ThreadIx t) { return at_l2(s, t) && block(s, t) == b; });
+          return s.l2(b).present && !exists_asking(k, s.port, b, [&](ThreadIx t) { return at_l2(s, t); });
         },
         [=, this](State& s, Block b) {
           if (!fault("dirty-block-dropped")) k.when(s.l2(b).dirty, [&] { s.memory(b) = s.l2(b).data; });

@@ -40,6 +40,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
 #include "spec/memory/write_back_l1.hpp"
+#include "spec/program/ended.hpp"
 
 namespace lockstep::hlrc {
 
@@ -294,7 +295,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
 
   [[nodiscard]] Bool wanted(const State& s, Block b) const {
     return exists_asking(k, s.port, b, [&](ThreadIx t) { return at_l2(s, t); }) ||
-           k.exists(cus, [&](Cu c) { return !is_free(s, c, b); });
+           exists_present(k, slice(s.out, cus, b), [&](Cu c) { return !is_free(s, c, b); });
   }
   void merge(Line2& line, const WriteBack& out) const {
     k.for_each(words, [&](Word w) { k.when(out.mask(w), [&] { line.data(w) = out.data(w); }); });
@@ -343,8 +344,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         {.name = "write-back reaches L2", .unit = "registry", .source = "Primer 10.1.4"}, over(cus, blocks),
         [=, this](const State& s, Cu c, Block b) {
           // What an owner has sent earlier joins what it was granted before it has that.
-          const Bool its_own = s.l2(b).owner == c && s.l1(c, b).owned;
-          return arrives(s, c, b) && (!s.l2(b).owned || its_own ||
+          return arrives(s, c, b) && (!s.l2(b).owned || (s.l2(b).owner == c && s.l1(c, b).owned) ||
                                       (Bool(tells("write-back-past-owner")) && !(s.l2(b).owner == c)));
         },
         [=, this](State& s, Cu c, Block b) {
@@ -461,7 +461,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         [=, this](const State& s, Cu c, Block b) {
           const Line& line = s.l1(c, b);
           return ((line.owned && is_free(s, c, b)) || (!line.owned && any(line.dirty) && !s.due(c, b))) &&
-                 k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
+                 all_ended(k, s.port);
         },
         [=, this](State& s, Cu c, Block b) {
           k.when(

@@ -41,6 +41,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
 #include "spec/memory/write_back_l1.hpp"
+#include "spec/program/ended.hpp"
 #include "spec/program/values.hpp"
 
 namespace lockstep::phi {
@@ -245,7 +246,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
   [[nodiscard]] static Bool sends(const WriteBack& out, Word w) { return out.dirty(w); }
   [[nodiscard]] Bool undisturbed(const State& s, Block b) const {
     if (!registers()) return true;
-    return !k.exists(cus, [&](Cu c) { return s.updating(c, b); });
+    return !exists_present(k, slice(s.updating, cus, b), [&](Cu c) { return s.updating(c, b); });
   }
   static void answers(State& s, Block b) { s.recalling(b) = false; }
   void flush(State& s, Cu c) const {
@@ -412,11 +413,13 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     const Block b = block(s, t);
     const Cu own = cu(t);
     const Bool host = machine.is_host(t);
-    return !k.exists(cus, [&](Cu c) { return s.updating(c, b) && (host || !(own == c)); });
+    return !exists_present(k, slice(s.updating, cus, b),
+                           [&](Cu c) { return s.updating(c, b) && (host || !(own == c)); });
   }
   [[nodiscard]] Bool others_update(const State& s, Cu c, Block b) const {
     if (!registers()) return false;
-    return k.exists(cus, [&](Cu other) { return !(other == c) && s.updating(other, b); });
+    return exists_present(k, slice(s.updating, cus, b),
+                          [&](Cu other) { return !(other == c) && s.updating(other, b); });
   }
   [[nodiscard]] static Bool words_wait(const State& s, Cu c, Block b) {
     return s.out(c, b).sent && !s.out(c, b).yields && s.l2(b).present;
@@ -618,8 +621,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
     r.rule(
         {.name = "the end empties L1", .unit = "L1", .source = "ours"}, over(cus, blocks),
         [=, this](const State& s, Cu c, Block b) {
-          return is_written(s.l1(c, b)) && !s.due(c, b) &&
-                 k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
+          return is_written(s.l1(c, b)) && !s.due(c, b) && all_ended(k, s.port);
         },
         [](State& s, Cu c, Block b) { s.due(c, b) = true; });
   }
@@ -647,7 +649,7 @@ struct Protocol : write_back::Caches<K, faults, variants, Protocol<K>> {
         over(blocks),
         [=, this](const State& s, Block b) {
           return s.l2(b).present && !exists_asking(k, s.port, b, [&](ThreadIx t) { return at_l2(s, t); }) &&
-                 k.forall(cus, [&](Cu c) { return is_free(s, c, b); });
+                 !exists_present(k, slice(s.out, cus, b), [&](Cu c) { return !is_free(s, c, b); });
         },
         [=, this](State& s, Block b) {
           if (!fault("dirty-block-dropped")) k.when(s.l2(b).dirty, [&] { s.memory(b) = s.l2(b).data; });

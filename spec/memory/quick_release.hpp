@@ -41,6 +41,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
 #include "spec/memory/memory_system.hpp"
+#include "spec/program/ended.hpp"
 
 namespace lockstep::quick_release {
 
@@ -322,9 +323,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] static Bool has_marker(const Fifo& fifo) {
     return K::contains(fifo, [](const Entry& e) { return is_marker(e); });
   }
-  [[nodiscard]] Bool all_ended(const State& s) const {
-    return k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
-  }
+  [[nodiscard]] Bool all_ended(const State& s) const { return lockstep::all_ended(k, s.port); }
   // Some write of the block has not reached memory.
   [[nodiscard]] Bool buffered(const State& s, Block b) const {
     const auto carries = [b](const Up& m) { return m.kind == UpKind::write && m.block == b; };

@@ -489,9 +489,9 @@ struct Protocol : MemorySystem<K, faults, only_variant, Front<K>::own_faults> {
     const auto gets = [=, this](const State& s, ThreadIx t) {
       const auto c = of.of(t);
       const Block b = block(s, t);
-      const Bool heard = fault("acknowledgements-not-awaited") ? Bool(true) : awaits_none(s, b);
       return of.here(s, t) && miss(s, c, b).asked != Request::none && miss(s, c, b).thread == t &&
-             messages(s, c, b).reply != Reply::none && heard;
+             messages(s, c, b).reply != Reply::none &&
+             (Bool(fault("acknowledgements-not-awaited")) || awaits_none(s, b));
     };
     const auto upgraded = [of](const State& s, ThreadIx t) {
       return messages(s, of.of(t), block(s, t)).reply == Reply::upgraded;

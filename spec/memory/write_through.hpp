@@ -45,6 +45,7 @@
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/home.hpp"
 #include "spec/memory/memory_system.hpp"
+#include "spec/program/ended.hpp"
 
 namespace lockstep::write_through {
 
@@ -455,8 +456,7 @@ struct Protocol : MemorySystem<K, Writes::faults, Writes::variants, Front<K>::ow
           {.name = "L2 writes a block back at the end", .unit = "L2", .source = Writes::source},
           over(agents, blocks),
           [=, this](const State& s, Agent a, Block b) {
-            return any_dirty(s.l2(a, b)) && !k.full(s.link2(a)) &&
-                   k.forall(threads, [&](ThreadIx t) { return s.port(t).ended; });
+            return any_dirty(s.l2(a, b)) && !k.full(s.link2(a)) && all_ended(k, s.port);
           },
           [=, this](State& s, Agent a, Block b) { write_back(s, a, b); });
       r.rule(
