@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -98,17 +99,24 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const int repeat = std::max(1, std::atoi(after("--repeat", arguments).c_str()));
   const std::string system = after("--on", arguments);
+  const std::vector<Point> all = points();
+  if (!system.empty() &&
+      std::none_of(all.begin(), all.end(), [&](const Point& point) { return point.system == system; })) {
+    fmt::print(stderr, "error: nothing is measured on '{}'\n", system);
+    return 2;
+  }
   fmt::print("One core; best of {}\n", repeat);
   fmt::print("{:<14} {:<15} {:<15} {:>8} {:>8} {:>9} {:>7} {:>6}\n", "system", "workload", "size", "accesses",
              "firings", "k acc./s", "s", "start");
   try {
-    for (const Point& point : points()) {
+    for (const Point& point : all) {
       if (!system.empty() && point.system != system) continue;
       const Figures f = measure(point, repeat);
       const std::string size = !point.sizes.empty() ? point.sizes.back() : fmt::format("{} CUs", point.cus);
       fmt::print("{:<14} {:<15} {:<15} {:>8} {:>8} {:>9.0f} {:>7.3f} {:>6.3f}\n", point.system,
                  point.workload, size, f.accesses, f.firings,
                  static_cast<double>(f.accesses) / f.seconds / 1e3, f.seconds, f.start);
+      std::fflush(stdout);  // the next one may take minutes
     }
   } catch (const BadInput& error) {
     fmt::print(stderr, "error: {}\n", error.what());

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "checker/support/diagnostic.hpp"
 #include "checker/support/home.hpp"
@@ -49,8 +50,8 @@ std::string Timeline::text(std::string json) const {
   return json;
 }
 
-void Timeline::event(const std::string& json) {
-  file_.stream() << (first_ ? "" : ",\n") << text(json);
+void Timeline::event(std::string json) {
+  file_.stream() << (first_ ? "" : ",\n") << text(std::move(json));
   first_ = false;
 }
 

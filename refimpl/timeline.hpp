@@ -32,7 +32,7 @@ class Timeline final : public SimulationObserver {
   // Tracks are named when they are first used; of one kind they stand together.
   int process(std::string_view kind);
   void name_track(int process, std::size_t number, const std::string& name);
-  void event(const std::string& json);
+  void event(std::string json);
   // Within a page no tag may end the script that it lies in.
   [[nodiscard]] std::string text(std::string json) const;
   [[nodiscard]] double microseconds(double cycles) const { return cycles / gigahertz_ / 1000; }
