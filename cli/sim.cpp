@@ -13,6 +13,7 @@
 #include "cli/common.hpp"
 #include "cli/simulation.hpp"
 #include "refimpl/outcomes.hpp"
+#include "refimpl/roofline.hpp"
 #include "refimpl/timeline.hpp"
 
 namespace lockstep::cli {
@@ -26,6 +27,7 @@ struct Options {
   std::string plot;
   std::string timeline;
   std::string epochs;
+  std::string roofline;
   std::uint64_t epoch = 0;  // cycles; 0: as usual
   int runs = 0;             // 0: as usual
   int jitter = -1;
@@ -54,6 +56,7 @@ int run(const Options& options) {
     for (const auto& [given, name] :
          {std::pair(!options.plot.empty(), "--plot"), std::pair(options.rules, "--rules"),
           std::pair(!options.timeline.empty(), "--timeline"), std::pair(!options.epochs.empty(), "--epochs"),
+          std::pair(!options.roofline.empty(), "--roofline"),
           std::pair(options.choice.profile, "--profile")}) {
       if (given) throw BadInput(fmt::format("{} is not for litmus tests", name));
     }
@@ -74,6 +77,11 @@ int run(const Options& options) {
                      fmt::format("{} on {}", simulation.workloads().front(), simulation.systems().front()),
                      simulation.request().machine.gigahertz);
   }
+  if (!options.roofline.empty() && simulation.launches()) throw BadInput("--roofline is for programs");
+  if (!options.roofline.empty()) {
+    ask_for_gnuplot("--roofline");
+    ensure_writable(options.roofline);
+  }
   if (!options.epochs.empty()) ensure_writable(options.epochs);
   ProgressLine progress;
   std::vector<ComparedRun> runs;
@@ -92,6 +100,7 @@ int run(const Options& options) {
     json["machine_file"] = simulation.machine_file();
     // What the results depend on, but for the build.
     json["configuration"] = simulation.identity();
+    if (!options.roofline.empty()) json["roofline"] = roofline_json(roofline_of(runs));
     print_now(json_text(json, 1) + "\n");
   }
   if (timeline) {
@@ -103,6 +112,12 @@ int run(const Options& options) {
   if (!options.plot.empty() && !interrupted()) {
     write_whole(options.plot, comparison_svg(runs));
     if (!options.json) print_now(fmt::format("Plot written to {}\n", options.plot));
+  }
+  if (!options.roofline.empty() && !interrupted()) {
+    const Roofline roofline = roofline_of(runs);
+    if (!options.json) print_now(roofline_text(roofline));
+    draw([&](const std::string& picture) { return roofline_plot(roofline, picture); }, options.roofline);
+    if (!options.json) print_now(fmt::format("Roofline written to {}\n", options.roofline));
   }
   if (!options.epochs.empty()) {
     write_whole(options.epochs, epochs_csv(runs));
@@ -132,6 +147,10 @@ Command add_sim(CLI::App& lockstep) {
   app->add_option("--epoch", options->epoch, "Cycles of an epoch (default: 1000)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40).description(""))
       ->type_name("N");
+  app->add_option(
+         "--roofline", options->roofline,
+         "Write how near each kernel comes to what CUs can issue and DRAM transfer, as SVG, by gnuplot")
+      ->type_name("FILE");
   app->add_option("--runs", options->runs, "Of a litmus test, each with another seed (default: 100)")
       ->check(CLI::Range(1, 100'000'000).description(""))
       ->type_name("N");
@@ -160,8 +179,8 @@ Command add_sim(CLI::App& lockstep) {
       "figures).");
   return {app, [options] {
             if (options->epoch > 0 && options->epochs.empty()) throw BadInput("--epoch is for --epochs FILE");
+            if (!options->epochs.empty() || !options->roofline.empty()) options->choice.profile = true;
             if (!options->epochs.empty()) {
-              options->choice.profile = true;
               options->choice.epoch = options->epoch > 0 ? options->epoch : usual_epoch;
             }
             return run(*options);

@@ -111,9 +111,10 @@ ProcessResult gnuplot(const std::string& argument, const TemporaryFolder& folder
 
 }  // namespace
 
-void ask_for_gnuplot() {
+void ask_for_gnuplot(std::string_view option) {
   if (gnuplot("--version", TemporaryFolder()).end == ProcessResult::End::missing)
-    throw BadInput("--plot needs gnuplot, which is not installed", "apt-get install gnuplot-nox");
+    throw BadInput(fmt::format("{} needs gnuplot, which is not installed", option),
+                   "apt-get install gnuplot-nox");
 }
 
 void draw(const std::function<std::string(const std::string& picture)>& program, const std::string& file) {

@@ -33,7 +33,7 @@ struct SweepChoice {
 
 // Pictures by gnuplot, as SVG: `program` is told where the picture goes. Throw BadInput where it is missing,
 // or fails.
-void ask_for_gnuplot();
+void ask_for_gnuplot(std::string_view option = "--plot");
 void draw(const std::function<std::string(const std::string& picture)>& program, const std::string& file);
 
 }  // namespace lockstep::cli

@@ -381,6 +381,13 @@ std::string comparison_svg(const std::vector<ComparedRun>& runs) {
   return svg + "</svg>\n";
 }
 
+// A quote in it stands twice.
+std::string gnuplot_quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
 int exit_status_of(const std::vector<ComparedRun>& runs) {
   bool wrong = false;
   for (const ComparedRun& run : runs) {

@@ -67,5 +67,7 @@ std::string epochs_csv(const std::vector<ComparedRun>& runs);
 // Run time and DRAM writes of the second system relative to the first, as bars.
 std::string comparison_svg(const std::vector<ComparedRun>& runs);
 int exit_status_of(const std::vector<ComparedRun>& runs);
+// As a string of gnuplot's.
+std::string gnuplot_quoted(const std::string& text);
 
 }  // namespace lockstep

@@ -13,6 +13,12 @@
 
 namespace lockstep {
 
+namespace {
+
+constexpr std::string_view unit_of_waves = "thread";
+
+}  // namespace
+
 SimulationEnd EventEngine::run(const std::atomic<bool>* interrupted, std::uint64_t limit) {
   const std::uint64_t until = limit > ~std::uint64_t{0} - firings_ ? ~std::uint64_t{0} : firings_ + limit;
   std::uint64_t next_check = firings_ + 4096;
@@ -176,15 +182,17 @@ void EventEngine::park(std::uint16_t f, Parameters at, std::uint16_t rule, timed
   };
   // The row that makes an instance over blocks a candidate needs no watch.
   Key candidate = timed::any_key;
+  std::uint64_t candidate_row = 0;
   if (!family.listed && candidate_tables_[f][rule] != nullptr) {
     const std::uint32_t where[2] = {at.a, at.b};
     candidate = candidate_tables_[f][rule]->table->key_of(where);
+    candidate_row = candidate_tables_[f][rule]->table->number_of(where);
   }
   if (probing_all_) rests_on = timed::reads.stamp_now();
   Key only = timed::any_key;
   int keys = 0;
-  timed::reads.for_each_key(rests_on, [&](Key key) {
-    if (key == candidate && key != timed::any_key) return;
+  timed::reads.for_each_key(rests_on, [&](Key key, std::uint64_t row) {
+    if (key == candidate && row == candidate_row && key != timed::any_key) return;
     watch(key);
     only = key;
     ++keys;
@@ -1059,6 +1067,12 @@ Statistics EventEngine::counted() const {
   for (const RuleInfo& r : rules_) {
     s.rules.push_back({r.name, r.unit_name, r.firings, cycles(r.waited)});
     s.unit_waits[r.unit_name] += cycles(r.waited);
+    if (r.unit_name == unit_of_waves && r.occupancy > 0) s.issued += r.firings;
+  }
+  for (const UnitKind& kind : unit_kinds_) {
+    // The last one of several is the CPUs'.
+    if (kind.name == unit_of_waves)
+      s.issue_peak = kind.per_cycle * static_cast<double>(std::max<std::size_t>(1, kind.count - 1));
   }
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     s.operations.push_back({boost::describe::enum_to_string(static_cast<Operation>(i), "?"),

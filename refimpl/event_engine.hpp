@@ -488,6 +488,19 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   // Whether the rule has been parked on rows of a table over what it is over, which becomes its candidates'.
   bool watches_candidate(std::uint16_t f, std::uint16_t rule);
   void start();
+  // The first of several threads in one place, and what rules of it wait for that is in its own row alone.
+  struct FirstOfMany {
+    struct Shared {
+      const timed::TableInfo* table;
+      Key key;
+      std::uint64_t rules;
+    };
+    std::size_t thread = 0;
+    std::vector<Shared> shared;
+  };
+  // Parks rules of a thread as those of the first, without looking at guards; returns the others.
+  std::uint64_t park_as_first(FirstOfMany& first, std::size_t thread, std::uint64_t rules);
+  void find_shared(FirstOfMany& first, std::uint64_t rules);
   [[nodiscard]] SimulationEnd end() const;
 
   [[nodiscard]] RuleInfo& info(const Family& family, std::uint16_t rule, std::uint32_t thread);

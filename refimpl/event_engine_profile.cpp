@@ -83,7 +83,7 @@ timed::Profile::Head EventEngine::head_seen() const {
 void EventEngine::profile_parked(std::uint16_t f, Parameters at, std::uint16_t rule, timed::Stamp rests_on) {
   Observed& o = *observed_;
   auto room = o.rooms.end();
-  timed::reads.for_each_key(rests_on, [&](Key key) {
+  timed::reads.for_each_key(rests_on, [&](Key key, std::uint64_t) {
     if (room == o.rooms.end()) room = o.rooms.find(key);
   });
   if (room == o.rooms.end()) {

@@ -385,16 +385,70 @@ void EventEngine::find_candidates_of(std::uint16_t f, std::uint16_t rule) {
 void EventEngine::start() {
   for (std::size_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
+    FirstOfMany first;
     for (std::size_t i = 0; i < family.instances; ++i) {
       const Tick now = journal_.now;
       if (f == threads_family_ && options_.start_spread > 0) {
         journal_.now = random_() % (static_cast<Tick>(options_.start_spread) * timed::ticks_per_cycle);
       }
-      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules_of(family, i));
+      std::uint64_t rules = rules_of(family, i);
+      if (f == threads_family_ && observed_ == nullptr) rules = park_as_first(first, i, rules);
+      consider_family(static_cast<std::uint16_t>(f), parameters_of(family, i), rules);
+      if (f == threads_family_ && first.thread == i) find_shared(first, rules);
       journal_.now = now;
     }
   }
   started_ = true;
+}
+
+// A rule that waits for one thing, a field of the thread's own row, waits for it as long as it is what it is,
+// whatever else there is. So does the same rule of a thread in the same place whose row is the same.
+std::uint64_t EventEngine::park_as_first(FirstOfMany& first, std::size_t thread, std::uint64_t rules) {
+  const auto in_one_place = [&](std::size_t a, std::size_t b) {
+    return seats_.cu_of[a] == seats_.cu_of[b] && seats_.work_group_of[a] == seats_.work_group_of[b] &&
+           seats_.agent_of[a] == seats_.agent_of[b] && seats_.is_host[a] == seats_.is_host[b];
+  };
+  if (thread == 0 || !in_one_place(first.thread, thread)) {
+    first = {thread, {}};
+    return rules;
+  }
+  Family& family = families_[threads_family_];
+  for (const FirstOfMany::Shared& shared : first.shared) {
+    if ((rules & shared.rules) == 0 || !shared.table->table->alike(static_cast<std::uint32_t>(first.thread),
+                                                                   static_cast<std::uint32_t>(thread)))
+      continue;
+    const Key key = shared.key + static_cast<Key>(thread - first.thread) * shared.table->keys_per_row;
+    const std::uint64_t waiting = rules & shared.rules;
+    waiting_[key].own |= waiting;
+    for (std::uint64_t rest = waiting; rest != 0; rest &= rest - 1) {
+      Parked& parked = family.parked[family.spot(thread, static_cast<unsigned>(std::countr_zero(rest)))];
+      ++parked.epoch;
+      parked.key = key;
+    }
+    rules &= ~waiting;
+  }
+  return rules;
+}
+
+void EventEngine::find_shared(FirstOfMany& first, std::uint64_t rules) {
+  const Family& family = families_[threads_family_];
+  const auto thread = static_cast<std::uint32_t>(first.thread);
+  for (std::uint64_t rest = rules & ~of_cases & ~family.scheduled[thread]; rest != 0; rest &= rest - 1) {
+    const auto rule = static_cast<unsigned>(std::countr_zero(rest));
+    const Key key = family.parked[family.spot(thread, rule)].key;
+    const Waiting& waiting = waiting_[key];
+    if (key == timed::any_key || waiting.family != threads_family_ || waiting.instance != thread) continue;
+    const auto known = std::find_if(first.shared.begin(), first.shared.end(),
+                                    [&](const FirstOfMany::Shared& s) { return s.key == key; });
+    if (known != first.shared.end()) {
+      known->rules |= std::uint64_t{1} << rule;
+      continue;
+    }
+    const auto table = std::find_if(binder_.tables.begin(), binder_.tables.end(),
+                                    [&](const auto& t) { return t.first_key == binder_.table_of[key]; });
+    if (table == binder_.tables.end() || table->sparse || table->tags.size() != 1) continue;
+    first.shared.push_back({&*table, key, std::uint64_t{1} << rule});
+  }
 }
 
 // ---- the machine file -------------------------------------------------------------------------------------

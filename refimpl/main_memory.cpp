@@ -188,6 +188,14 @@ void MainMemory::advance(Tick now, std::uint32_t channel) {
 // ---- what was counted
 // --------------------------------------------------------------------------------------------
 
+double MainMemory::peak_bytes_per_cycle() const {
+  const double channels = timing_.channels;
+  if (timing_.kind == MemoryKind::flat) return channels * timing_.bytes_per_cycle;
+  const double cycles = static_cast<double>(numerator_) /
+                        (static_cast<double>(denominator_) * static_cast<double>(ticks_per_cycle));
+  return channels * timing_.device.peak_bytes_per_cycle() / cycles;
+}
+
 Statistics::Memory MainMemory::statistics(Tick now) const {
   Statistics::Memory s;
   s.kind = timing_.kind == MemoryKind::flat ? "flat" : "dram";
@@ -198,6 +206,7 @@ Statistics::Memory MainMemory::statistics(Tick now) const {
   s.write_bytes = write_bytes_;
   s.l3_hits = l3_hits_;
   s.l3_misses = l3_misses_;
+  s.peak = peak_bytes_per_cycle();
   const double elapsed = static_cast<double>(std::max<Tick>(now, 1));
   for (const Flat& f : flat_) {
     Statistics::Channel c;

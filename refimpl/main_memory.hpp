@@ -58,6 +58,8 @@ class MainMemory {
 
   // What was counted until `now`, but for `stalled`.
   [[nodiscard]] Statistics::Memory statistics(Tick now) const;
+  // Of all channels together, in cycles of the GPU.
+  [[nodiscard]] double peak_bytes_per_cycle() const;
 
  private:
   struct Line {

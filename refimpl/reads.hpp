@@ -79,37 +79,33 @@ struct Fields {
 class Reads {
  public:
   static constexpr std::uint32_t capacity = 48;
+  static constexpr std::uint64_t no_row = ~std::uint64_t{0};
 
   // How many rows have been noted; more than `capacity` when some were forgotten.
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] bool in_guard() const { return count_ != no_guard; }
   // Whether anybody wants to know what the guard looks at.
   [[nodiscard]] bool listing() const { return count_ < unlisted; }
-  // What to wait for, of the i-th of the rows that a stamp names.
-  [[nodiscard]] Key key(std::uint32_t i, Stamp s) const {
-    const Entry& entry = entries_[i];
-    if (i + 1 != rows_of(s) || field_of(s) == any) return entry.key;
-    const Key key = entry.key + entry.fields->key_of[field_of(s)];
-    return value_of(s) == any ? key : key + 1 + value_of(s);
-  }
-  // Calls f(key) for all that a stamp says to wait for.
+  // Calls f(key, row) for all that a stamp says to wait for; the row's number in its table, as several rows
+  // of a sparse table may share a key.
   template <class F>
   void for_each_key(Stamp s, F&& f) const {
     const std::uint32_t rows = rows_of(s);
     if (rows > capacity) {
-      f(any_key);
+      f(any_key, no_row);
       return;
     }
     const std::uint32_t from = std::min(from_of(s), rows);
     for (std::uint32_t i = 0; i < from; ++i) {
       const Entry& entry = entries_[i];
       if (i < pinned_ || (entry.leads && entry.fields == nullptr)) {
-        f(entry.key);
+        f(entry.key, entry.row);
       } else if (entry.leads) {
-        for (std::uint32_t j = 0; j < entry.fields->indices; ++j) f(entry.key + entry.fields->index_keys[j]);
+        for (std::uint32_t j = 0; j < entry.fields->indices; ++j)
+          f(entry.key + entry.fields->index_keys[j], entry.row);
       }
     }
-    for (std::uint32_t i = from; i < rows; ++i) f(key(i, s));
+    for (std::uint32_t i = from; i < rows; ++i) f(key(i, s), entries_[i].row);
   }
   // The message of a link that arrived last, of those that were looked at.
   struct Arrival {
@@ -140,17 +136,17 @@ class Reads {
   void begin_unlisted() { count_ = unlisted; }
   void end() { count_ = no_guard; }
 
-  // `leads`: what lies there may say which other rows are looked at.
+  // `leads`: what lies there may say which other rows are looked at. `number` is the row's in its table.
   void note(Key key, bool leads, const void* row = nullptr, std::size_t size = 0,
-            const Fields* fields = nullptr) {
+            const Fields* fields = nullptr, std::uint64_t number = no_row) {
     if (count_ < capacity) {
-      if (count_ > 0 && entries_[count_ - 1].key == key) {
+      if (count_ > 0 && entries_[count_ - 1].key == key && entries_[count_ - 1].row == number) {
         // A head whose emptiness alone was looked at so far.
         if (fields != nullptr)
-          entries_[count_ - 1] = {key, leads, static_cast<const char*>(row), size, fields};
+          entries_[count_ - 1] = {key, leads, static_cast<const char*>(row), size, fields, number};
         return;
       }
-      entries_[count_++] = {key, leads, static_cast<const char*>(row), size, fields};
+      entries_[count_++] = {key, leads, static_cast<const char*>(row), size, fields, number};
     } else if (listing()) {
       count_ = capacity + 1;
     }
@@ -210,7 +206,7 @@ class Reads {
       const Key table = table_of_[entries_[i].key];
       bool known = false;
       for (std::uint32_t j = since; j < kept; ++j) known |= entries_[j].key == table;
-      if (!known) entries_[kept++] = {table, true, nullptr, 0, nullptr};
+      if (!known) entries_[kept++] = {table, true, nullptr, 0, nullptr, no_row};
     }
     count_ = kept;
   }
@@ -224,7 +220,15 @@ class Reads {
     const char* begin = nullptr;
     std::size_t size = 0;
     const Fields* fields = nullptr;
+    std::uint64_t row = no_row;
   };
+  // What to wait for, of the i-th of the rows that a stamp names.
+  [[nodiscard]] Key key(std::uint32_t i, Stamp s) const {
+    const Entry& entry = entries_[i];
+    if (i + 1 != rows_of(s) || field_of(s) == any) return entry.key;
+    const Key key = entry.key + entry.fields->key_of[field_of(s)];
+    return value_of(s) == any ? key : key + 1 + value_of(s);
+  }
   // The first row on the list that it lies in; if in none, as many as there are.
   [[nodiscard]] std::uint32_t row_with(const void* field) const {
     const char* const at = static_cast<const char*>(field);
@@ -239,7 +243,8 @@ class Reads {
     const Entry& entry = entries_[i];
     // Rows that are absent share one that lies for all of them.
     for (std::uint32_t j = count_ - 1; j > i; --j) {
-      if (entries_[j].begin == entry.begin && entries_[j].key != entry.key) return stamp(j + 1, i, any, any);
+      if (entries_[j].begin == entry.begin && (entries_[j].key != entry.key || entries_[j].row != entry.row))
+        return stamp(j + 1, i, any, any);
     }
     const auto offset = static_cast<std::size_t>(static_cast<const char*>(field) - entry.begin);
     const Stamp known = entry.fields == nullptr ? any : entry.fields->field_at[offset];
@@ -280,11 +285,14 @@ class TableBase {
   // Of a sparse table: the row's index values, and when a rule last used it.
   [[nodiscard]] virtual const std::uint32_t* coordinates(std::uint32_t) const { return nullptr; }
   [[nodiscard]] virtual Tick used(std::uint32_t) const { return 0; }
-  // Likewise: what is written when the row of these index values is.
+  // Likewise, of the row of these index values: its number, and what is written when it is.
+  [[nodiscard]] virtual std::uint64_t number_of(const std::uint32_t*) const { return 0; }
   [[nodiscard]] virtual Key key_of(const std::uint32_t*) const { return any_key; }
   // How many of so many fields, from `first` on in the order of its outline, the last firing that wrote the
   // row has set to nothing.
   [[nodiscard]] virtual unsigned taken_away(std::uint32_t, std::size_t, std::size_t) const { return 0; }
+  // Of a dense table: whether two rows hold the same.
+  [[nodiscard]] virtual bool alike(std::uint32_t, std::uint32_t) const { return false; }
   // Of memory: how many words of the row that firing has changed.
   [[nodiscard]] virtual unsigned changed_words(std::uint32_t) const { return 0; }
 

@@ -41,6 +41,7 @@ Statistics::Counters counters_of(const Statistics& s) {
   };
   count("rule firings", s.firings);
   count("atomics", s.atomics);
+  count("issued", s.issued);
   count("lines invalidated", s.lines_invalidated);
   for (const auto& [name, level] : s.levels) {
     count(name + " hits", level.hits);

@@ -76,6 +76,7 @@ struct Statistics {
     std::uint64_t l3_hits = 0;
     std::uint64_t l3_misses = 0;
     double stalled = 0;  // cycles that requests waited for room in its queues
+    double peak = 0;     // bytes a cycle, of all channels together
   };
 
   // What only ever grows, by name: "L1 hits", "bytes, link1", "DRAM reads".
@@ -138,6 +139,8 @@ struct Statistics {
   double drained = 0;  // until nothing was under way any more
   std::uint64_t firings = 0;
   std::uint64_t atomics = 0;            // loads, stores and RMWs that are not plain, ended
+  std::uint64_t issued = 0;             // turns that CUs have taken for their waves
+  double issue_peak = 0;                // of them, a cycle, of all CUs together
   std::uint64_t lines_invalidated = 0;  // by acquires and by invalidations that arrived
   std::map<std::string, Level> levels;
   std::vector<Cache> caches;

@@ -236,13 +236,6 @@ nlohmann::ordered_json point_json(const Sweep& sweep, const SweepPoint& point) {
   return json;
 }
 
-// As gnuplot has it: a quote in it stands twice.
-std::string single_quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
 constexpr std::array<std::string_view, 3> sign_names{"less", "equal", "more"};
 
 }  // namespace
@@ -389,7 +382,7 @@ std::string sweep_plot(const Sweep& sweep, const std::string& file) {
   for (std::size_t i = 0; i < bars.size(); ++i) {
     const Bounds& b = bars[i].bounds;
     data += fmt::format("{} {} {} {}\n", (b.least + b.most) / 2, i, b.least, b.most);
-    names += fmt::format("{}{} {}", i == 0 ? "" : ", ", single_quoted(bars[i].name), i);
+    names += fmt::format("{}{} {}", i == 0 ? "" : ", ", gnuplot_quoted(bars[i].name), i);
     least = std::min(least, b.least);
     most = std::max(most, b.most);
   }
@@ -400,8 +393,8 @@ std::string sweep_plot(const Sweep& sweep, const std::string& file) {
   text += fmt::format("set output '{}'\n", file);
   text +=
       fmt::format("set title {} noenhanced\n",
-                  single_quoted(fmt::format("{}: {} of {}, relative to {} ({})", sweep.workload, sweep.figure,
-                                            sweep.systems[1], sweep.systems[0], sweep.where)));
+                  gnuplot_quoted(fmt::format("{}: {} of {}, relative to {} ({})", sweep.workload,
+                                             sweep.figure, sweep.systems[1], sweep.systems[0], sweep.where)));
   text += fmt::format("set ytics ({}) noenhanced\nset yrange [-0.7:{}]\n", names,
                       static_cast<double>(bars.size()) - 0.3);
   text += fmt::format("set xrange [{}:{}]\nset grid xtics\nset style fill solid 0.8 noborder\n",

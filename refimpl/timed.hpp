@@ -166,7 +166,6 @@ struct Bool {
   // One that an index has picked.
   static Bool picked(const Bool& b) { return {b.v, both(b.stamp(), reads.stamp_of_indices())}; }
   // Another's, which need not stay where it is.
-  static Bool kept(const Bool& b) { return {b.v, b.stamp()}; }
   // The result of comparing a field of the state with something that was looked at before it, or is
   // constant.
   static Bool compared(bool b, const void* field) { return {b, reads.stamp_of(field)}; }
@@ -1032,6 +1031,13 @@ class Timed {
       }
       return Change::none;
     }
+    [[nodiscard]] bool alike(std::uint32_t a, std::uint32_t b) const override {
+      if constexpr (IsQueue<Row>::value) {
+        return false;
+      } else {
+        return timed::same(rows_[a], rows_[b]);
+      }
+    }
     // What lies in a row, for whoever is no rule.
     [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
     template <class... Index>
@@ -1190,12 +1196,12 @@ class Timed {
       if (is_memory && !timed::reads.in_guard())
         journal_->looks.push_back({const_cast<Sparse*>(this), block_of({index.v...})});
       if (found == where_.end()) {
-        timed::reads.note(row_key(flat), leads, &default_, sizeof(Row));
+        timed::reads.note(row_key(flat), leads, &default_, sizeof(Row), nullptr, flat);
         return default_;
       }
       const Entry& entry = entries_[found->second];
       if (timed::reads.in_guard()) {
-        timed::reads.note(row_key(flat), leads, &entry.row, sizeof(Row));
+        timed::reads.note(row_key(flat), leads, &entry.row, sizeof(Row), nullptr, flat);
       } else {
         entry.used = journal_->now;
       }
@@ -1269,11 +1275,12 @@ class Timed {
     [[nodiscard]] const std::uint32_t* coordinates(std::uint32_t slot) const override {
       return entries_[slot].at.data();
     }
-    [[nodiscard]] Key key_of(const std::uint32_t* at) const override {
+    [[nodiscard]] std::uint64_t number_of(const std::uint32_t* at) const override {
       std::uint64_t flat = 0;
       for (std::size_t i = 0; i < width; ++i) flat = flat * extents_[i] + at[i];
-      return row_key(flat);
+      return flat;
     }
+    [[nodiscard]] Key key_of(const std::uint32_t* at) const override { return row_key(number_of(at)); }
     [[nodiscard]] Tick used(std::uint32_t slot) const override { return entries_[slot].used; }
     [[nodiscard]] unsigned taken_away(std::uint32_t slot, std::size_t first,
                                       std::size_t count) const override {
@@ -1657,9 +1664,9 @@ class Timed {
       const auto& one = f(Ix<Tag>{i});
       if (one.v == Wanted) {
         if (!Tag::fixed) hints_[tag_number<Tag>()] = i;
-        if (asked == 0 || !timed::reads.listing()) return Bool::kept(one);
+        if (asked == 0 || !timed::reads.listing()) return one;
         timed::reads.rewind(start);
-        return Bool::kept(f(Ix<Tag>{i}));
+        return f(Ix<Tag>{i});
       }
       if (timed::reads.listing() && timed::reads.count() > start + rows_kept) timed::reads.widen(start);
       i += asked < afar ? step : 1;

@@ -387,6 +387,23 @@ TEST_CASE("sim writes a timeline of one workload on one system") {
   CHECK_FALSE(fs::exists(lockstep.folder() / "u.json"));
 }
 
+TEST_CASE("sim draws a roofline by gnuplot, or says that it is not here before anything runs") {
+  const Command lockstep;
+  const Result result = lockstep.run(
+      {"sim", "copy", "--on", "write-through,lab", "--size", "words=64", "--roofline", "r.svg"});
+  if (result.status == 0) {
+    CHECK_THAT(result.out, Catch::Contains("Roofline\n  write-through: at most 8 turns") &&
+                               Catch::Contains("Roofline written to r.svg"));
+    CHECK_THAT(read(lockstep.folder() / "r.svg"), Catch::Contains("<svg") && Catch::Contains("lab"));
+  } else {
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.error, Catch::Contains("--roofline needs gnuplot"));
+  }
+  CHECK(lockstep.run({"sim", "babelstream", "--on", "cpcoh", "--roofline", "r.svg"}).status == 2);
+  CHECK(lockstep.run({"sim", "mp-agent", "--on", "sc", "--roofline", "r.svg"}).status == 2);
+}
+
 TEST_CASE("what cannot be written is told, and devices stay what they are") {
   const Command lockstep;
   fs::create_symlink("real.csv", lockstep.folder() / "link.csv");

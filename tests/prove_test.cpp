@@ -86,6 +86,7 @@ const std::map<std::string, std::string> quick_release_seen_by{
 const std::map<std::string, std::string> halcone_seen_by{
     {"write-joins-lease", "a lease between the newest write and those ahead is of the newest"},
     {"lease-prolonged", "a lease between the newest write and those ahead is of the newest"},
+    {"lease-prolonged-by-answer", "a lease between the newest write and those ahead is of the newest"},
     {"hit-keeps-words", "copies agree where their leases meet"},
     {"read-keeps-clock",
      "until the first race, a completed load or RMW returned the newest write at its point"},
@@ -100,6 +101,8 @@ const std::map<std::string, std::string> halcone_seen_by{
     {"expired-copy-read",
      "until the first race, a completed load or RMW returned the newest write at its point"},
     {"write-not-locked", "a lease between the newest write and those ahead is of the newest"},
+    {"merged-by-address",
+     "until the first race, a completed load or RMW returned the newest write at its point"},
 };
 
 bool refuted(const ProofResult& result, const std::string& lemma) {
@@ -776,6 +779,7 @@ TEST_CASE("every fault of halcone breaks an obligation") {
   const std::map<std::string, std::string> seen_by{
       {"write-joins-lease", covered},
       {"lease-prolonged", ends},
+      {"lease-prolonged-by-answer", ends},
       {"hit-keeps-words", covered},
       {"read-keeps-clock", begun},
       {"store-without-time", "what synchronizes is no earlier than its CU's clock was"},
@@ -788,6 +792,7 @@ TEST_CASE("every fault of halcone breaks an obligation") {
       {"lease-not-recorded", ends},
       {"expired-copy-read", "a load returns what its time selects"},
       {"write-not-locked", covered},
+      {"merged-by-address", "a load returns what its time selects"},
   };
   for (const Fault& fault : halcone::faults) {
     const std::string name(fault.name);

@@ -98,6 +98,7 @@ class LaunchReader : public TestReader {
     launch.place = word.place;
     chiplet_ = 0;
   }
+  void goes_on() { current().goes_on = true; }
   void next_cell(const Word& word) {
     if (++chiplet_ < launches_.chiplets) return;
     source_.fail(word.place,
@@ -149,6 +150,10 @@ class LaunchReader : public TestReader {
   }
   void end_launch() {
     const Launch& launch = current();
+    if (launch.goes_on && launch.kind != Launch::Kind::labelled) {
+      source_.fail(launch.place, in_quotes(launch.name) + " cannot go on",
+                   "only a kernel with labels goes on while the next is launched");
+    }
     if (launch.kind != Launch::Kind::labelled || !launch.labels.empty()) return;
     source_.fail(launch.place, in_quotes(launch.name) + " labels nothing",
                  "a kernel without labels is written " + launch.name + ": unlabelled ;");
@@ -345,10 +350,12 @@ struct host_access : identifier {};
 struct host_structure : identifier {};
 struct host : seq<keyword<'h', 'o', 's', 't'>, ws, must<host_access>, ws, must<host_structure>> {};
 struct launch_name : word {};
+struct on : keyword<'o', 'n'> {};
+struct goes_on : seq<keyword<'g', 'o', 'e', 's'>, ws, must<on>> {};
 struct launch_colon : colon {};
 struct end_of_launch : semicolon {};
 struct launch
-    : seq<launch_name, ws, must<launch_colon>, ws, sor<host, unlabelled, cells>, ws, must<end_of_launch>> {};
+    : seq<launch_name, ws, opt<goes_on, ws>, must<launch_colon>, ws, sor<host, unlabelled, cells>, ws, must<end_of_launch>> {};
 struct launches : star<not_at<after_program>, sor<misspelled, launch>, ws> {};
 struct launch_or_question : question {};
 struct sequence : seq<head, memory, ws, chiplet_row, ws, launches,
@@ -374,6 +381,7 @@ template <> inline constexpr Expectation expectation<grammar::base_name>{"the st
 template <> inline constexpr Expectation expectation<grammar::label>{"R or R/W and a structure"};
 template <> inline constexpr Expectation expectation<grammar::host_access>{"reads or writes", "such as host reads A"};
 template <> inline constexpr Expectation expectation<grammar::host_structure>{"a structure", "such as host reads A"};
+template <> inline constexpr Expectation expectation<grammar::on>{"'on' after 'goes'", "such as K0 goes on: R A[0..1] ;"};
 template <> inline constexpr Expectation expectation<grammar::launch_colon>{"':' after the name of a launch", "such as K0: R A[0..1], R/W B | R A[2] ;"};
 template <> inline constexpr Expectation expectation<grammar::end_of_launch>{"',', '|' or ';' in a launch"};
 template <> inline constexpr Expectation expectation<grammar::launch_or_question>{"a launch, or exists, ~exists or forall with a condition"};
@@ -388,6 +396,7 @@ template <> struct Action<grammar::begin_chiplets> : Call<&LaunchReader::begin_c
 template <> struct Action<grammar::chiplet_name> : Give<&LaunchReader::chiplet_column> {};
 
 template <> struct Action<grammar::launch_name> : Give<&LaunchReader::begin_launch> {};
+template <> struct Action<grammar::goes_on> : Call<&LaunchReader::goes_on> {};
 template <> struct Action<grammar::bar> : Give<&LaunchReader::next_cell> {};
 template <> struct Action<grammar::unlabelled> : Call<&LaunchReader::unlabelled> {};
 template <> struct Action<grammar::host_access> : Give<&LaunchReader::host> {};

@@ -82,7 +82,7 @@ struct Lemmas {
   template <class V>
   void operations(V& v) const {
     each_chiplet(v, "operations are outstanding at boundaries only", [](const State& s, Chiplet c) {
-      return s.phase == Phase::synchronizing || s.phase == Phase::finishing ||
+      return s.phase == Phase::synchronizing || s.phase == Phase::finishing || s.phase == Phase::replacing ||
              (s.local(c).acquire == Operation::none && s.local(c).release == Operation::none);
     });
     each_chiplet(v, "a kernel without labels has them all", [](const State& s, Chiplet c) {

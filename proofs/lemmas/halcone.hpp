@@ -48,8 +48,9 @@ struct Words : LogicalTimeWords<Open> {
            Memory::mm(is).cpu_clock < Memory::mm(was).cpu_clock ||
            k().exists(cus, [&](const Cu& c) { return is.clock1(c) < was.clock1(c); }) ||
            k().exists(blocks, [&](const Block& b) {
-             return p.memory_time(is, b) < p.memory_time(was, b) ||
-                    k().exists(agents, [&](const Agent& a) { return is.clock2(a, b) < was.clock2(a, b); });
+             return p.memory_time(is, b) < p.memory_time(was, b) || k().exists(agents, [&](const Agent& a) {
+               return p.clock2(is, a, b) < p.clock2(was, a, b);
+             });
            });
   }
   [[nodiscard]] static Bool moves(const MemoryState& was, const MemoryState& is, const ThreadIx& t,
@@ -184,7 +185,8 @@ struct LeaseLemmas : MemoryClaims<System> {
       const auto& m = s.system.memory;
       return each_block([&](const Block& b) {
         return k().forall(cus, [&](const Cu& c) { return claim(s, m.l1(c, b), m.clock1(c), b); }) &&
-               k().forall(agents, [&](const Agent& a) { return claim(s, m.l2(a, b), m.clock2(a, b), b); });
+               k().forall(agents,
+                          [&](const Agent& a) { return claim(s, m.l2(a, b), p().clock2(m, a, b), b); });
       });
     });
   }
@@ -409,7 +411,7 @@ struct Lemmas : LeaseLemmas<System> {
                                         acquires(m.port(t).request.order) && atomic_to_system(m, t) &&
                                         (Bool(looks) || !asks(m, t, Operation::load));
                   return implies(acquired, each_block([&](const Block& b) {
-                                   return s.ghost.access(t).time <= m.clock2(w().agent(t), b);
+                                   return s.ghost.access(t).time <= p().clock2(m, w().agent(t), b);
                                  }));
                 });
     each_thread(v, "memory's answer to what synchronizes is at its time",

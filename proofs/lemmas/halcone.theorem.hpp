@@ -59,7 +59,7 @@ struct Points {
   [[nodiscard]] Bool reached(const MemoryState& m, const ThreadIx& t, const Number& time) const {
     const W w{{open}};
     const Bool everywhere = m.port(t).request.order == Order::plain || to_system(m, t);
-    const Bool in_l2 = time <= m.clock2(w.agent(t), W::Memory::block(m, t));
+    const Bool in_l2 = time <= w.protocol().clock2(m, w.agent(t), W::Memory::block(m, t));
     return everywhere || (in_l2 && (beyond_group(m, t) || time <= m.clock1(w.cu(t))));
   }
 };
@@ -181,7 +181,7 @@ struct TheoremLemmas : LeaseLemmas<System> {
   }
   [[nodiscard]] Number clock1(const MemoryState& m, const ThreadIx& t) const { return m.clock1(w().cu(t)); }
   [[nodiscard]] Number bank(const MemoryState& m, const Agent& a) const {
-    return m.clock2(a, W::watched_block());
+    return p().clock2(m, a, W::watched_block());
   }
 
   // Of every lease of the watched block, in a cache or in an answer.
@@ -219,7 +219,7 @@ struct TheoremLemmas : LeaseLemmas<System> {
     each_thread(v, "the clock of L2 has reached the time of an answer that has left it",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return implies(m.transit(t).stage == Stage::from_l2,
-                                 time(s, t) <= m.clock2(w().agent(t), Memory::block(m, t)));
+                                 time(s, t) <= p().clock2(m, w().agent(t), Memory::block(m, t)));
                 });
     each_thread(v, "only what looks at memory has no lease, and has had its point",
                 [](const State& s, const auto& m, const ThreadIx& t) {
@@ -253,7 +253,7 @@ struct TheoremLemmas : LeaseLemmas<System> {
                   return implies(returning(m, t) && writes(m, t), k().forall(cus, [&](const Cu& c) {
                     const Line& line = m.l1(c, b);
                     return !line.present || line.rts < time(s, t) ||
-                           time(s, t) <= m.clock2(w().agent_of(c), b);
+                           time(s, t) <= p().clock2(m, w().agent_of(c), b);
                   }));
                 });
     each_thread(v, "no two writes ahead of their points are at one time",
@@ -394,9 +394,9 @@ struct TheoremLemmas : LeaseLemmas<System> {
                [this](const State& s, const auto& m, const Agent& a) {
                  return port(s).raced || each_block([&](const Block& b) {
                           const Line& line = m.l2(a, b);
-                          const Bool served = line.present && m.clock2(a, b) <= line.rts;
+                          const Bool served = line.present && p().clock2(m, a, b) <= line.rts;
                           return !port(s).published_by_block.to_agent(a, b) ||
-                                 (last(s) <= bank(m, a) && last(s) <= m.clock2(a, b) &&
+                                 (last(s) <= bank(m, a) && last(s) <= p().clock2(m, a, b) &&
                                   last(s) <= p().memory_time(m, b) && (!served || last(s) <= line.wts));
                         });
                });

@@ -79,7 +79,7 @@ namespace detail {
 // Lists what is walked below one object. No template, since each state's type compiles what is.
 class ScalarList {
  public:
-  ScalarList(const void* object, std::string path) : object_(object), path_(std::move(path)) {}
+  explicit ScalarList(const void* object) : object_(object) {}
 
   // Steps into a member or a row; what is returned steps out again.
   std::size_t enter(const char* member) {
@@ -152,7 +152,7 @@ template <class K, class X>
 // Every scalar of x, derived ones included, always in one order: that of for_each_leaf.
 template <class K, class X>
 std::vector<NamedScalar> scalars_of(const K& k, const X& x) {
-  detail::ScalarList list(&x, "");
+  detail::ScalarList list(&x);
   detail::list_scalars(k, x, true, list);
   return list.take();
 }

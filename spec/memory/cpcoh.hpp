@@ -22,7 +22,9 @@
 //    back those. A line written back stays, clean; eviction, at any time, covers that it does not.
 //  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel. What
 //    synchronizes within a kernel (5.3.2, "do not impact") is left out.
-//  - Kernels run one after the other (no streams). A kernel accesses any part of what its labels allow.
+//  - Kernels run one after the other. In `overlapping`, which has two streams, a labelled kernel may go on
+//    while the next is launched; what one of the two has written the other does not access, and what one has
+//    read the other does not write, until it ends. A kernel accesses any part of what its labels allow.
 //  - A chiplet's range may be any set of words. The structures are laid out one after the other; their lines
 //    hold `line-word` words, so that structures may share a line. With `base` above one a label of any
 //    structure may name any word: bases that overlap.
@@ -32,6 +34,7 @@
 // Every field is reset where it loses its meaning, so that two states that behave alike are one state.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
 #include <string_view>
@@ -56,6 +59,8 @@ struct LineWordTag : FixedIndices<"line-word", 9> {};
 struct LabelTag : FixedIndices<"label", 3> {};
 // One: a word belongs to one structure. Two: a label of any structure may name it.
 struct BaseTag : FixedIndices<"base", 2> {};
+// Kernels that may be in flight where they overlap.
+struct StreamTag : Amounts<"streams", 2> {};
 inline constexpr ChipletTag chiplets{};
 inline constexpr StructureTag structures{};
 inline constexpr WordTag words{};
@@ -70,14 +75,18 @@ enum class Operation : std::uint8_t { none, issued, acknowledged };
 enum class Phase : std::uint8_t {
   labelling,      // the host labels what the next kernel accesses
   synchronizing,  // before the launch
+  replacing,      // a row of the table, to make room
   running,
   finishing,  // after a kernel without labels
 };
+// What a kernel beside may do with a word, for what the other has done with it.
+enum class Bar : std::uint8_t { none, reads, touches };
+BOOST_DESCRIBE_ENUM(Bar, none, reads, touches)
 BOOST_DESCRIBE_ENUM(Copy, absent, current, stale, dirty, overwritten)
 BOOST_DESCRIBE_ENUM(Entry, not_present, valid, dirty, stale, mixed)
 BOOST_DESCRIBE_ENUM(Mode, none, read, read_write)
 BOOST_DESCRIBE_ENUM(Operation, none, issued, acknowledged)
-BOOST_DESCRIBE_ENUM(Phase, labelling, synchronizing, running, finishing)
+BOOST_DESCRIBE_ENUM(Phase, labelling, synchronizing, replacing, running, finishing)
 
 inline constexpr std::array variants{
     Variant{"default", "5.3 with what its text lacks"},
@@ -89,6 +98,8 @@ inline constexpr std::array variants{
             "are boundaries"},
     Variant{"home-served-as-printed", "home-served, but host accesses are looked up in the table"},
     Variant{"baseline", "an acquire and a release at every kernel boundary (5.1)"},
+    Variant{"bounded", "default, and the table may be full: a row that a kernel does not label is replaced"},
+    Variant{"overlapping", "default, and a kernel may go on while the next is launched in another stream"},
     Variant{"outcomes", "default, judged by what kernels and the host see, not by what the table claims"},
 };
 
@@ -122,6 +133,19 @@ inline constexpr std::array faults{
     Fault{"unlabelled-begins-without-acquire", "a kernel without labels begins with a release only (5.3.3)"},
     Fault{"unlabelled-ends-without-release", "a kernel without labels ends with an acquire only (5.3.3)"},
     Fault{"whole-line-written-back", "a line is written back with its clean words"},
+    // Each takes out a part of what replacing a row does (`bounded`).
+    Fault{"row-replaced-silently", "a row is replaced without acquires and releases"},
+    Fault{"row-replaced-without-acquire", "a row is replaced with releases only"},
+    // Each takes out a part of what a kernel that goes on needs (`overlapping`).
+    Fault{"acquire-drops-running", "an acquire drops what has been written since its release"},
+    Fault{"launch-forgets-running", "operations of a launch empty rows of the kernel that goes on"},
+    Fault{"running-writes-unseen", "a launch does not look at what the kernel that goes on may write"},
+    Fault{"boundary-forgets-running",
+          "the end of a kernel without labels empties rows of the one that goes on"},
+    Fault{"acquires-before-releases", "a chiplet's acquire does not wait for the releases of others"},
+    Fault{"running-fetches-unseen",
+          "an acquire forgets what the kernel that goes on fetches beside dirty words"},
+    Fault{"end-noted-in-launch", "a kernel's end is taken note of while a launch waits for acknowledgements"},
     // Each takes out an elision.
     Fault{"valid-acquired", "what is Valid is invalidated before it is read again (5.3.2, Stay in Valid)"},
     Fault{"dirty-released", "what is Dirty is released before it is used again (5.3.2, Stay in Dirty)"},
@@ -141,6 +165,10 @@ inline constexpr std::uint64_t lacking_as_drawn =
 inline constexpr std::uint64_t lacking_as_printed =
     lacking_as_drawn | without({"acquire-for-writers-only", "release-forgets-copies", "same-ranges-elide",
                                 "release-by-chiplets"});
+// Faults of two kernels in flight.
+inline constexpr std::uint64_t of_overlapping = without(
+    {"acquire-drops-running", "launch-forgets-running", "running-writes-unseen", "boundary-forgets-running",
+     "acquires-before-releases", "running-fetches-unseen", "end-noted-in-launch"});
 inline constexpr std::uint64_t lacking_in_baseline =
     without({"unlabelled-begins-without-release", "unlabelled-ends-without-acquire", "host-unseen"});
 
@@ -184,6 +212,13 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     Enum<Operation> release;
     BOOST_DESCRIBE_CLASS(LocalCp, (), (acquire, release), (), ())
   };
+  // Of two kernels in flight: what each is barred from, and who in the one that goes on has written the word.
+  struct PerWordBeside {
+    MaybeChiplet writer;
+    Enum<Bar> bar;        // of the kernel that was launched last
+    Enum<Bar> bar_there;  // of the one that goes on
+    BOOST_DESCRIBE_CLASS(PerWordBeside, (), (writer, bar, bar_there), (), ())
+  };
   struct State {
     typename K::template Table<PerCopy, ChipletTag, WordTag> l2;
     typename K::template Table<PerWord, WordTag> memory;
@@ -198,8 +233,15 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     Bool host;
     Enum<Phase> phase;
     typename K::template Table<LocalCp, ChipletTag> local;
+    // The kernel that goes on, if there is one.
+    Bool beside;
+    typename K::template Table<Enum<Mode>, StructureTag> beside_mode;
+    typename K::template Table<Bool, StructureTag, ChipletTag, WordTag> beside_label;
+    typename K::template Table<PerWordBeside, WordTag> beside_word;
+    typename K::template Table<Bool, ChipletTag, WordTag> beside_read;
     BOOST_DESCRIBE_CLASS(State, (),
-                         (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local),
+                         (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local,
+                          beside, beside_mode, beside_label, beside_word, beside_read),
                          (), ())
   };
   using Invariants = InvariantList<K, State>;
@@ -226,9 +268,11 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   template <class Rules>
   void rules(Rules& r) const {
     labelling_rules(r);
+    replacing_rules(r);
     launching_rules(r);
     synchronizing_rules(r);
     running_rules(r);
+    overlapping_rules(r);
   }
 
   void invariants(Invariants& v) const {
@@ -242,12 +286,17 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     if (judges_table()) table_invariants(v);
   }
   Bool kernels_see_current(const State& s) const {
-    return s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
+    const Bool last = s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
       return k.forall(chiplets, [&](Chiplet c) {
         return !may_read(s, c, w) ||
                k.forall(chiplets, [&](Chiplet h) { return !serves(s, h, c, w) || reads_current(s, h, w); });
       });
     });
+    if (!overlaps()) return last;
+    return last && (!s.beside || k.forall(words, [&](Word w) {
+             return k.forall(chiplets,
+                             [&](Chiplet c) { return !may_read_there(s, c, w) || reads_current(s, c, w); });
+           }));
   }
   Bool host_sees_current(const State& s) const {
     return s.phase != Phase::running || !s.host ||
@@ -402,6 +451,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
       });
       send(s, c, all_acquire || acquire, all_release || release);
     });
+    if (overlaps()) bar_from_running(s);
     s.phase = Phase::synchronizing;
   }
   void send(State& s, Chiplet c, const Bool& acquire, const Bool& release) const {
@@ -417,32 +467,49 @@ struct Protocol : ClosedSystem<K, faults, variants> {
 
   // ---- how a launch changes the table --------------------------------------------------------------------
 
-  Enum<Entry> entry_after_launch(const State& s, Structure r, Chiplet c) const {
+  // What is listed once a chiplet's operations are complete.
+  struct Kept {
+    Bool present;
+    Bool dirty;
+    Bool stale;
+  };
+  Kept kept_by_operations(const State& s, Structure r, Chiplet c) const {
     const Bool acquired = s.local(c).acquire != Operation::none;
     const Bool released = s.local(c).release != Operation::none;
     const Enum<Entry> old = s.entry(r, c);
-    // The operations are complete.
     const Bool emptied = is("keep-dirty") ? acquired && !may_be_dirty(old) : acquired;
     const Bool forgotten = Bool(lacks("release-forgets-copies")) && released && may_be_dirty(old);
-    const Bool present = old != Entry::not_present && !emptied && !forgotten;
-    const Bool dirty = may_be_dirty(old) && !released && !emptied;
-    const Bool stale = may_be_stale(old) && !acquired;
+    return {.present = old != Entry::not_present && !emptied && !forgotten,
+            .dirty = may_be_dirty(old) && !released && !emptied,
+            .stale = may_be_stale(old) && !acquired};
+  }
+  Enum<Entry> entry_after_launch(const State& s, Structure r, Chiplet c) const {
+    const Enum<Entry> old = s.entry(r, c);
+    const auto [present, dirty, stale] = kept_by_operations(s, r, c);
     // Others will write.
     const Bool overwritten =
         present && !(Bool(lacks("valid-stays-valid")) && old == Entry::valid) &&
         !(Bool(lacks("dirty-becomes-valid")) && may_be_dirty(old)) &&
         k.exists(words, [&](Word w) { return s.range(r, c, w) && accessed_elsewhere(s, r, c, w, true); });
     // This chiplet will access.
+    const Bool kept = Bool(!lacks("launch-forgets-running"));
     const Bool writes =
-        exists_named(s, r, c, [&](Structure d, Word) { return s.mode(d) == Mode::read_write; });
-    const Bool uses = exists_named(s, r, c, [&](Structure d, Word) {
-      return s.mode(d) == Mode::read_write || !Bool(lacks("reads-not-tracked"));
-    });
-    const Bool shares =
-        exists_named(s, r, c, [&](Structure, Word w) { return accessed_elsewhere(s, r, c, w, true); });
+        exists_named(s, r, c, [&](Structure d, Word) { return s.mode(d) == Mode::read_write; }) ||
+        (kept && goes_on(s, r, c, true));
+    const Bool uses =
+        exists_named(s, r, c,
+                     [&](Structure d, Word) {
+                       return s.mode(d) == Mode::read_write || !Bool(lacks("reads-not-tracked"));
+                     }) ||
+        (kept && goes_on(s, r, c, false));
+    const Bool shares = exists_named(s, r, c,
+                                     [&](Structure, Word w) {
+                                       return accessed_elsewhere(s, r, c, w, true) || written_beside(s, c, w);
+                                     }) ||
+                        (kept && (shares_there(s, r, c) || fetches_old(s, r, c)));
     if (lacks("no-mixed-state")) {
-      const Enum<Entry> kept = entry_of(present || uses, dirty, stale || overwritten);
-      return k.select(writes, Enum<Entry>(Entry::dirty), kept);
+      const Enum<Entry> old_state = entry_of(present || uses, dirty, stale || overwritten);
+      return k.select(writes, Enum<Entry>(Entry::dirty), old_state);
     }
     const Bool becomes_stale = stale || overwritten || (uses && shares);
     const Bool becomes_dirty = (dirty || writes) && !(Bool(lacks("mixed-is-stale")) && becomes_stale);
@@ -459,8 +526,10 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     const Bool dropped = s.local(c).acquire != Operation::none && !Bool(is("keep-dirty"));
     const Bool replaced = Bool(lacks("ranges-replaced")) && named;
     k.for_each(words, [&](Word w) {
-      const Bool now =
-          k.exists(structures, [&](Structure d) { return indexes(s, r, d) && covers(s, d, c, w); });
+      const Bool now = k.exists(structures, [&](Structure d) {
+        return indexes(s, r, d) &&
+               (covers(s, d, c, w) || (Bool(!lacks("launch-forgets-running")) && covers_there(s, d, c, w)));
+      });
       s.range(r, c, w) =
           s.entry(r, c) != Entry::not_present && (now || (s.range(r, c, w) && !dropped && !replaced));
     });
@@ -565,8 +634,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         s.entry(d, c) = both;
         k.for_each(words, [&](Word w) { s.range(d, c, w) = s.range(d, c, w) || s.range(e, c, w); });
       }
-      s.entry(e, c) = Entry::not_present;
-      k.for_each(words, [&](Word w) { s.range(e, c, w) = false; });
+      remove(s, e, c);
     });
     k.for_each(structures, [&](Structure f) {
       k.when(f == e || s.indexed_by(f) == MaybeStructure(e), [&] { s.indexed_by(f) = MaybeStructure(d); });
@@ -578,6 +646,54 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     const Bool dirty = may_be_dirty(a) || may_be_dirty(b);
     const Bool kept = lacks("coarse-entry-has-one-state") ? dirty && !stale : dirty;
     return entry_of(a != Entry::not_present || b != Entry::not_present, kept, stale);
+  }
+
+  // ---- a table that is full: ours ------------------------------------------------------------------------
+  //
+  // The text does not say how many rows there are. A table of any size may be full when a kernel is labelled;
+  // then a row goes that the kernel does not label. Once it has gone nobody knows of what it stood for.
+
+  [[nodiscard]] bool replaces_rows() const {
+    return is("bounded") || lacks("row-replaced-silently") || lacks("row-replaced-without-acquire");
+  }
+  template <class Rules>
+  void replacing_rules(Rules& r) const {
+    if (!replaces_rows()) return;
+    r.rule(
+        {.name = "replaces a row", .unit = "global CP", .source = "ours", .fairness = Fairness::optional},
+        over(structures),
+        [=, this](const State& s, Structure row) {
+          return s.phase == Phase::labelling && !removed(s, row) && !row_labelled(s, row);
+        },
+        [=, this](State& s, Structure row) {
+          const bool acquires = !lacks("row-replaced-silently") && !lacks("row-replaced-without-acquire");
+          k.for_each(chiplets, [&](Chiplet c) {
+            const Bool dirty = k.exists(structures, [&](Structure d) { return may_be_dirty(s.entry(d, c)); });
+            k.when(s.entry(row, c) != Entry::not_present,
+                   [&] { send(s, c, acquires, dirty && Bool(!lacks("row-replaced-silently"))); });
+            if (!acquires) remove(s, row, c);
+          });
+          s.phase = Phase::replacing;
+        });
+    r.rule(
+        {.name = "the row is replaced", .unit = "global CP", .source = "ours"}, over(),
+        [=, this](const State& s) { return s.phase == Phase::replacing && all_acknowledged(s); },
+        [=, this](State& s) {
+          k.for_each(structures, [&](Structure row) {
+            k.for_each(chiplets, [&](Chiplet c) {
+              const auto [present, dirty, stale] = kept_by_operations(s, row, c);
+              s.entry(row, c) = entry_of(present, dirty, stale);
+              k.when(!present, [&] { remove(s, row, c); });
+            });
+          });
+          forget_removed(s);
+          clear_operations(s);
+          s.phase = Phase::labelling;
+        });
+  }
+  void remove(State& s, Structure row, Chiplet c) const {
+    s.entry(row, c) = Entry::not_present;
+    k.for_each(words, [&](Word w) { s.range(row, c, w) = false; });
   }
 
   // ---- launching -----------------------------------------------------------------------------------------
@@ -631,7 +747,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     };
     const auto acquire_comes = [=, this](const State& s, Chiplet c) {
       const Bool waits = !Bool(lacks("acquire-before-release")) && s.local(c).release == Operation::issued;
-      return s.local(c).acquire == Operation::issued && !waits;
+      return s.local(c).acquire == Operation::issued && !waits && may_acquire_beside(s);
     };
     const auto holds = [=, this](const State& s, Chiplet c, auto kind) {
       return k.exists(words, [&](Word w) { return kind(s.l2(c, w).copy); });
@@ -661,6 +777,9 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         [=, this](State& s, Chiplet c) { invalidate(s, c); });
   }
   void invalidate(State& s, Chiplet c) const {
+    // A kernel that goes on may have written since.
+    if (overlaps() && !lacks("acquire-drops-running"))
+      k.for_each(words, [&](Word w) { write_back(s, c, w); });
     k.for_each(words, [&](Word w) {
       const Bool kept = Bool(is("keep-dirty")) && s.l2(c, w).copy == Copy::dirty;
       k.when(!kept, [&] { s.l2(c, w).copy = Copy::absent; });
@@ -702,11 +821,11 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   }
   // Without a race.
   Bool may_read(const State& s, Chiplet c, Word w) const {
-    return may_access(s, c, w) && written_by_none_but(s, c, w);
+    return may_access(s, c, w) && written_by_none_but(s, c, w) && is_open(s, w, false);
   }
   Bool may_write(const State& s, Chiplet c, Word w) const {
     return may_change(s, c, w) && written_by_none_but(s, c, w) &&
-           !k.exists(chiplets, [&](Chiplet j) { return j != c && s.l2(j, w).read; });
+           !k.exists(chiplets, [&](Chiplet j) { return j != c && s.l2(j, w).read; }) && is_open(s, w, true);
   }
   // Whether the L2 of chiplet h serves chiplet c's accesses of word w.
   Bool serves(const State& s, Chiplet h, Chiplet c, Word w) const {
@@ -718,7 +837,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     return copy == Copy::current || copy == Copy::dirty || (copy == Copy::absent && !s.memory(w).outdated);
   }
   Bool host_may(const State& s, Word w, bool to_write) const {
-    return s.host && k.exists(structures, [&](Structure d) {
+    return s.host && is_open(s, w, to_write) && k.exists(structures, [&](Structure d) {
       return belongs(d, w) && s.mode(d) != Mode::none && (!to_write || s.mode(d) == Mode::read_write);
     });
   }
@@ -734,8 +853,10 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         },
         [=, this](State& s, Chiplet c, Chiplet h, Word w) {
           fill(s, h, w);
-          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
+          k.when(Bool(overlaps()) ||
+                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
                  [&] { s.l2(c, w).read = true; });
+          bar_running(s, w, false);
         });
     r.asked(
         LaunchRequest::stores,
@@ -757,8 +878,10 @@ struct Protocol : ClosedSystem<K, faults, variants> {
                 s.l2(h, w).copy = Copy::current;
                 s.memory(w).outdated = false;
               });
-          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
+          k.when(Bool(overlaps()) ||
+                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
                  [&] { s.memory(w).writer = MaybeChiplet(c); });
+          bar_running(s, w, true);
         });
     r.rule(
         {.name = "evicts a line", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
@@ -780,6 +903,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         [=, this](State& s, Word w) {
           supersede(s, w);
           s.memory(w).outdated = false;
+          bar_running(s, w, true);
         });
     r.asked(
         LaunchRequest::ends,
@@ -805,12 +929,10 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         [=, this](State& s) {
           clear_operations(s);
           k.for_each(structures, [&](Structure d) {
-            k.for_each(chiplets, [&](Chiplet c) {
-              s.entry(d, c) = Entry::not_present;
-              k.for_each(words, [&](Word w) { s.range(d, c, w) = false; });
-            });
+            k.for_each(chiplets, [&](Chiplet c) { remove(s, d, c); });
             s.indexed_by(d) = MaybeStructure{};
           });
+          if (overlaps() && !lacks("boundary-forgets-running")) list_running(s);
           s.unlabelled = false;
           s.phase = Phase::labelling;
         });
@@ -843,8 +965,199 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     k.for_each(words, [&](Word w) {
       s.memory(w).writer = MaybeChiplet{};
       k.for_each(chiplets, [&](Chiplet c) { s.l2(c, w).read = false; });
+      if (overlaps()) s.beside_word(w).bar = Bar::none;
     });
     s.host = false;
+  }
+
+  // ---- two kernels in flight: ours -----------------------------------------------------------------------
+  //
+  // "In multi-stream workloads independent kernels from different streams run simultaneously" (5.6), of which
+  // the text says no more. One of the two is the kernel that was launched last, in all that is above; the
+  // other is here, and goes on.
+
+  [[nodiscard]] bool overlaps() const {
+    return k.template extent<StreamTag>() > 1 && (is("overlapping") || (fault_bits & of_overlapping) != 0);
+  }
+  Bool named_there(const State& s, Structure d, Chiplet c, Word w) const {
+    if (!overlaps()) return Bool(false);
+    return s.beside && s.beside_mode(d) != Mode::none && s.beside_label(d, c, w);
+  }
+  Bool covers_there(const State& s, Structure d, Chiplet c, Word w) const {
+    if (!overlaps()) return Bool(false);
+    return k.exists(words, [&](Word v) { return same_line(v, w) && named_there(s, d, c, v); });
+  }
+  // Its label of what row r stands for names words of the chiplet.
+  template <class Claim>
+  Bool exists_there(const State& s, Structure r, Chiplet c, Claim&& claim) const {
+    if (!overlaps()) return Bool(false);
+    return k.exists(structures, [&](Structure d) {
+      return indexes(s, r, d) &&
+             k.exists(words, [&](Word w) { return covers_there(s, d, c, w) && claim(d, w); });
+    });
+  }
+  Bool goes_on(const State& s, Structure r, Chiplet c, bool to_write) const {
+    return exists_there(
+        s, r, c, [&](Structure d, Word) { return Bool(!to_write) || s.beside_mode(d) == Mode::read_write; });
+  }
+  // It may write the word's line in a chiplet other than c.
+  Bool written_beside(const State& s, Chiplet c, Word w) const {
+    if (!overlaps() || lacks("running-writes-unseen")) return Bool(false);
+    return k.exists(structures, [&](Structure d) {
+      return s.beside_mode(d) == Mode::read_write &&
+             k.exists(chiplets, [&](Chiplet j) { return j != c && covers_there(s, d, j, w); });
+    });
+  }
+  // A line of its own may be written elsewhere, by either.
+  Bool shares_there(const State& s, Structure r, Chiplet c) const {
+    return exists_there(s, r, c, [&](Structure, Word w) {
+      return written_beside(s, c, w) || accessed_elsewhere(s, r, c, w, true);
+    });
+  }
+  // Or is dirty elsewhere: what it fetches of the line is old.
+  Bool fetches_old(const State& s, Structure r, Chiplet c) const {
+    if (lacks("running-fetches-unseen")) return Bool(false);
+    return exists_there(s, r, c, [&](Structure, Word w) {
+      return k.exists(chiplets, [&](Chiplet j) {
+        return j != c && s.local(j).release == Operation::none && k.exists(structures, [&](Structure d) {
+          return s.range(d, j, w) && may_be_dirty(s.entry(d, j));
+        });
+      });
+    });
+  }
+  // What it fetches behind an acquire must not be older than what the launch has written back.
+  Bool may_acquire_beside(const State& s) const {
+    if (!overlaps() || lacks("acquires-before-releases")) return Bool(true);
+    return k.forall(chiplets, [&](Chiplet c) { return s.local(c).release != Operation::issued; });
+  }
+  void list_running(State& s) const {
+    k.for_each(structures, [&](Structure r) {
+      k.for_each(chiplets, [&](Chiplet c) {
+        s.entry(r, c) = entry_of(goes_on(s, r, c, false), goes_on(s, r, c, true), shares_there(s, r, c));
+        k.for_each(words, [&](Word w) { s.range(r, c, w) = covers_there(s, r, c, w); });
+      });
+    });
+  }
+
+  // What the kernel that was launched last may still do with the word.
+  Bool is_open(const State& s, Word w, bool to_write) const {
+    if (!overlaps()) return Bool(true);
+    return s.beside_word(w).bar == Bar::none || (Bool(!to_write) && s.beside_word(w).bar == Bar::reads);
+  }
+  Bool may_touch_there(const State& s, Chiplet c, Word w, bool to_write) const {
+    const auto& word = s.beside_word(w);
+    const Bool named = k.exists(structures, [&](Structure d) {
+      return named_there(s, d, c, w) && (!to_write || s.beside_mode(d) == Mode::read_write);
+    });
+    return named && (word.writer == MaybeChiplet{} || word.writer == MaybeChiplet(c)) &&
+           (word.bar_there == Bar::none || (Bool(!to_write) && word.bar_there == Bar::reads));
+  }
+  Bool may_read_there(const State& s, Chiplet c, Word w) const { return may_touch_there(s, c, w, false); }
+  Bool may_write_there(const State& s, Chiplet c, Word w) const {
+    return may_touch_there(s, c, w, true) &&
+           !k.exists(chiplets, [&](Chiplet j) { return j != c && s.beside_read(j, w); });
+  }
+  static void bar(Enum<Bar>& of, bool written) {
+    if (written) {
+      of = Bar::touches;
+    } else {
+      K::when(of == Bar::none, [&] { of = Bar::reads; });
+    }
+  }
+  // The kernel that was launched last, or the host, has accessed the word.
+  void bar_running(State& s, Word w, bool written) const {
+    if (!overlaps()) return;
+    k.when(s.beside, [&] { bar(s.beside_word(w).bar_there, written); });
+  }
+  // What the one that goes on has accessed before the other was launched.
+  void bar_from_running(State& s) const {
+    k.for_each(words, [&](Word w) {
+      auto& word = s.beside_word(w);
+      const Bool read = k.exists(chiplets, [&](Chiplet c) { return s.beside_read(c, w); });
+      const Enum<Bar> for_reads = k.select(read, Enum<Bar>(Bar::reads), Enum<Bar>(Bar::none));
+      word.bar = k.select(word.writer == MaybeChiplet{}, for_reads, Enum<Bar>(Bar::touches));
+    });
+  }
+  static Bool last_is_in_flight(const State& s) {
+    return s.phase == Phase::synchronizing || s.phase == Phase::running;
+  }
+
+  template <class Rules>
+  void overlapping_rules(Rules& r) const {
+    if (!overlaps()) return;
+    r.asked(
+        LaunchRequest::overlaps,
+        {.name = "the next kernel is launched beside", .unit = "host", .source = "5.6, ours"}, over(),
+        [](const State& s) { return s.phase == Phase::running && !s.host && !s.unlabelled && !s.beside; },
+        [=, this](State& s) {
+          s.beside = true;
+          k.for_each(structures, [&](Structure d) {
+            const Enum<Mode> mode = s.mode(d);
+            s.beside_mode(d) = mode;
+            k.for_each(chiplets, [&](Chiplet c) {
+              k.for_each(words, [&](Word w) {
+                const Bool label = s.label(d, c, w);
+                s.beside_label(d, c, w) = label;
+              });
+            });
+          });
+          k.for_each(words, [&](Word w) {
+            const MaybeChiplet writer = s.memory(w).writer;
+            const Enum<Bar> barred = s.beside_word(w).bar;
+            s.beside_word(w).writer = writer;
+            s.beside_word(w).bar_there = barred;
+            k.for_each(chiplets, [&](Chiplet c) {
+              const Bool read = s.l2(c, w).read;
+              s.beside_read(c, w) = read;
+            });
+          });
+          clear_packet(s);
+          s.phase = Phase::labelling;
+        });
+    r.rule(
+        {.name = "reads a word beside", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, words),
+        [=, this](const State& s, Chiplet c, Word w) { return may_read_there(s, c, w); },
+        [=, this](State& s, Chiplet c, Word w) {
+          fill(s, c, w);
+          s.beside_read(c, w) = true;
+          k.when(last_is_in_flight(s), [&] { bar(s.beside_word(w).bar, false); });
+        });
+    r.rule(
+        {.name = "writes a word beside",
+         .unit = "chiplet",
+         .source = "5.4.1",
+         .fairness = Fairness::optional},
+        over(chiplets, words),
+        [=, this](const State& s, Chiplet c, Word w) { return may_write_there(s, c, w); },
+        [=, this](State& s, Chiplet c, Word w) {
+          fill(s, c, w);
+          supersede(s, w);
+          s.l2(c, w).copy = Copy::dirty;
+          s.memory(w).outdated = true;
+          s.beside_word(w).writer = MaybeChiplet(c);
+          k.when(last_is_in_flight(s), [&] { bar(s.beside_word(w).bar, true); });
+        });
+    r.rule(
+        {.name = "the kernel beside is done", .unit = "local CP", .source = "5.3.3 Launching"}, over(),
+        [=, this](const State& s) {
+          const Bool launching = s.phase == Phase::synchronizing || s.phase == Phase::finishing;
+          return s.beside && (Bool(lacks("end-noted-in-launch")) || !launching);
+        },
+        [=, this](State& s) {
+          s.beside = false;
+          k.for_each(structures, [&](Structure d) {
+            s.beside_mode(d) = Mode::none;
+            k.for_each(chiplets, [&](Chiplet c) {
+              k.for_each(words, [&](Word w) { s.beside_label(d, c, w) = false; });
+            });
+          });
+          k.for_each(words, [&](Word w) {
+            s.beside_word(w).writer = MaybeChiplet{};
+            s.beside_word(w).bar_there = Bar::none;
+            k.for_each(chiplets, [&](Chiplet c) { s.beside_read(c, w) = false; });
+          });
+        });
   }
 
   // ---- what the table claims -----------------------------------------------------------------------------
@@ -904,11 +1217,16 @@ struct Info : SystemInfo<faults, variants> {
       "CPCoh: chiplets kept coherent by the command processor (UW-Madison 2023, ch. 5)";
   static constexpr int place = 40;  // among the systems, where people read of them
   // Fields that no rule reads.
-  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view) {
-    return field == "memory(word).home" && !variant.starts_with("home-served");
+  static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
+    bool overlaps = variant == "overlapping";
+    for (std::size_t i = 0; i < faults.size(); ++i)
+      overlaps |= faults[i].name == fault && ((of_overlapping >> i) & 1U) != 0;
+    return (field == "memory(word).home" && !variant.starts_with("home-served")) ||
+           (field.starts_with("beside") && !overlaps);
   }
   template <class Capacities>
-  using Sizes = SizesWithin<Capacities, ChipletTag, StructureTag, WordTag, LineWordTag, LabelTag, BaseTag>;
+  using Sizes =
+      SizesWithin<Capacities, ChipletTag, StructureTag, WordTag, LineWordTag, LabelTag, BaseTag, StreamTag>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<ChipletTag>(2);
@@ -917,6 +1235,7 @@ struct Info : SystemInfo<faults, variants> {
     sizes.template set<LineWordTag>(2);
     sizes.template set<LabelTag>(2);
     sizes.template set<BaseTag>(1);
+    sizes.template set<StreamTag>(StreamTag::capacity);
   }
   // Where two labels are too many every rule can happen.
   template <class S>
@@ -939,6 +1258,9 @@ struct Info : SystemInfo<faults, variants> {
     sizes.template set<LineWordTag>(launches.line);
     sizes.template set<LabelTag>(launches.tracked > 0 ? launches.tracked : owners);
     sizes.template set<BaseTag>(launches.aliases ? 2 : 1);
+    const bool go_on = std::any_of(launches.launches.begin(), launches.launches.end(),
+                                   [](const Launch& launch) { return launch.goes_on; });
+    sizes.template set<StreamTag>(go_on ? 2 : 1);
   }
 };
 

@@ -9,7 +9,9 @@
 //
 // A request and its response are messages in flight, one for each thread that waits: a CU is answered only
 // at the end of Algorithms 1 and 4, so a thread has one request out at a time. They overtake each other
-// freely unless the variant is `ordered`; in `atomic`, one is answered before the next is sent.
+// freely unless links are `ordered`; in `atomic`, one is answered before the next is sent. Reads of a block
+// that a cache has asked for already are sent on all the same, but in `merged`, where they wait and look
+// again.
 //
 // As printed (`as-printed`), where the text leaves a choice:
 //  - "Brts = max[wts + 1, rts]": wts is the response's; `as-printed-block-wts` takes it to be the block's
@@ -41,11 +43,13 @@
 // caches.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <string_view>
 
+#include "spec/kernel/folded.hpp"
 #include "spec/kernel/rules.hpp"
 #include "spec/memory/memory_system.hpp"
 
@@ -57,6 +61,9 @@ struct ReadLease : Amounts<"read-lease", 31> {};
 // Of all blocks but the first: leases may be chosen for each block (footnote 5, and Fig. 5).
 struct OtherReadLease : Amounts<"read-lease-of-others", 31> {};
 struct WriteLease : Amounts<"write-lease", 31> {};
+// Banks of an L2, with a clock each (3.1: eight); blocks go to them in turn.
+struct BankTag : FixedIndices<"bank", 8> {};
+inline constexpr BankTag banks{};
 // Main memory, of which there is one.
 struct MmTag : FixedNumbered<"mm", 1> {};
 // Messages of one link, where links keep order.
@@ -70,8 +77,10 @@ inline constexpr std::array variants{
     Variant{"default", "repaired, with synchronization by scopes"},
     Variant{"as-printed", "Algorithms 1 to 5 as they stand"},
     Variant{"as-printed-block-wts", "the same; Brts = max[wts + 1, rts] with the block's new wts"},
+    Variant{"as-printed-ordered", "as-printed, and links keep order"},
     Variant{"one-clock", "default, and an L2 has one bank, as in Fig. 5"},
     Variant{"ordered", "default, and links keep order"},
+    Variant{"merged", "default, and a read waits where another of its block is on its way from its cache"},
     Variant{"atomic", "default, and one request is answered before the next is sent"},
     Variant{"time-carried", "every request carries the time of its L1, as in G-TSC (2.2)"},
     Variant{"polls-leases",
@@ -81,6 +90,7 @@ inline constexpr std::array variants{
 inline constexpr std::array faults{
     Fault{"write-joins-lease", "a write begins at the end of the newest lease (Alg. 3)"},
     Fault{"lease-prolonged", "a cache prolongs a lease to its own clock plus one"},
+    Fault{"lease-prolonged-by-answer", "a cache prolongs a lease to the wts of what it is answered plus one"},
     Fault{"hit-keeps-words", "a write that hits renews the lease of words it has not fetched"},
     Fault{"read-keeps-clock", "a read leaves the clock of its L1 alone"},
     Fault{"store-without-time", "an atomic store or RMW does not carry the clock of its L1"},
@@ -93,6 +103,7 @@ inline constexpr std::array faults{
     Fault{"lease-not-recorded", "the TSU does not note the lease of a read"},
     Fault{"expired-copy-read", "an L1 does not compare its clock with the lease"},
     Fault{"write-not-locked", "a block stays readable while its write is on the way"},
+    Fault{"merged-by-address", "a read takes the answer to one that was on its way, whatever time it is"},
 };
 
 template <class K>
@@ -103,6 +114,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   using typename Base::Block, typename Base::Word, typename Base::FaultName;
   using typename Base::Bool, typename Base::Number, typename Base::Value, typename Base::Data;
   using typename Base::ThreadIx, typename Base::Cu, typename Base::Agent;
+  using Bank = typename K::template Ix<BankTag>;
   using Time = typename K::template Int<0, K::Sizes::template capacity<TimestampTag>() - 1>;
   using Link = typename K::template Fifo<ThreadIx, LinkSlot>;
 
@@ -116,12 +128,13 @@ struct Protocol : MemorySystem<K, faults, variants> {
   };
   struct Transit {
     typename K::template Enum<Stage> stage;
-    Bool hit1;  // a write that has L1's copy locked
-    Bool hit2;  // a write that has L2's copy locked
+    Bool hit1;    // a write that has L1's copy locked
+    Bool hit2;    // a write that has L2's copy locked
+    Bool joined;  // a read that takes another's answer
     Data data;
     Time wts;  // of a response; of a request, the time that it carries
     Time rts;  // 0: without a lease
-    BOOST_DESCRIBE_CLASS(Transit, (), (stage, hit1, hit2, data, wts, rts), (), ())
+    BOOST_DESCRIBE_CLASS(Transit, (), (stage, hit1, hit2, joined, data, wts, rts), (), ())
   };
   struct Entry {
     Bool present;
@@ -139,7 +152,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     typename K::template Table<Transit, ThreadTag> transit;
     typename K::template Table<Time, CuTag> clock1;
     typename K::template Table<Line, CuTag, BlockTag> l1;
-    typename K::template Table<Time, AgentTag, BlockTag> clock2;  // of the bank of each block
+    typename K::template Table<Time, AgentTag, BankTag> clock2;
     typename K::template Table<Line, AgentTag, BlockTag> l2;
     typename K::template Table<Entry, BlockTag> tsu;
     typename K::template Table<Times, MmTag> mm;
@@ -194,7 +207,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           return !readable1(s, c, b) || (k.forall(cus, [&](Cu d) {
             return !readable1(s, d, b) || agree(s.l1(c, b), s.clock1(c), s.l1(d, b), s.clock1(d));
           }) && k.forall(agents, [&](Agent a) {
-            return !readable2(s, a, b) || agree(s.l1(c, b), s.clock1(c), s.l2(a, b), s.clock2(a, b));
+            return !readable2(s, a, b) || agree(s.l1(c, b), s.clock1(c), s.l2(a, b), clock2(s, a, b));
           }));
         });
       });
@@ -224,7 +237,10 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   // ---- what rules, invariants and lemmas ask -------------------------------------------------------------
 
-  [[nodiscard]] bool printed() const { return is("as-printed") || is("as-printed-block-wts"); }
+  [[nodiscard]] bool printed() const {
+    return is("as-printed") || is("as-printed-block-wts") || is("as-printed-ordered");
+  }
+  [[nodiscard]] bool ordered() const { return is("ordered") || is("as-printed-ordered"); }
   // A part of the print that the default repairs, or that a fault breaks again.
   [[nodiscard]] bool prints(FaultName name) const { return printed() || fault(name); }
   [[nodiscard]] bool carries_time() const { return is("time-carried"); }
@@ -248,6 +264,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
   static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
   [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
 
+  // Of the bank that the block is in.
+  template <class S>
+  [[nodiscard]] auto& clock2(S& s, Agent a, Block b) const {
+    return s.clock2(a, folded<BankTag, BlockTag>(k, b));
+  }
   // "The data in the cache block is valid only if cts [...] is within the lease" (Table 1).
   [[nodiscard]] static Bool valid(const Line& line, const Time& clock) {
     return line.present && clock <= line.rts;
@@ -258,7 +279,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
   }
   [[nodiscard]] Bool readable2(const State& s, Agent a, Block b) const {
     const Line& line = s.l2(a, b);
-    return valid(line, s.clock2(a, b)) && !line.locked;
+    return valid(line, clock2(s, a, b)) && !line.locked;
   }
   // A response that brings a lease of the block.
   [[nodiscard]] Bool brings(const State& s, ThreadIx t, Block b) const {
@@ -283,14 +304,14 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // ---- messages -----------------------------------------------------------------------------------------
 
   [[nodiscard]] Bool first(const Link& link, ThreadIx t) const {
-    if (!is("ordered")) return true;
+    if (!ordered()) return true;
     return !link.empty() && link.head() == t;
   }
   void send(Link& link, ThreadIx t) const {
-    if (is("ordered")) k.push(link, t);
+    if (ordered()) k.push(link, t);
   }
   void receive(Link& link) const {
-    if (is("ordered")) k.pop(link);
+    if (ordered()) k.pop(link);
   }
   [[nodiscard]] Bool at_l2(const State& s, ThreadIx t) const {
     return s.transit(t).stage == Stage::to_l2 && first(s.up1(cu(t)), t);
@@ -325,6 +346,21 @@ struct Protocol : MemorySystem<K, faults, variants> {
     send(s.down1(cu(t)), t);
   }
 
+  // Another read of the block has gone from the thread's L1, or from its L2, and is not back.
+  [[nodiscard]] Bool merges1(const State& s, ThreadIx t) const {
+    return !passes_l1(s, t) && exists_asking(k, s.port, block(s, t), [&](ThreadIx u) {
+      return asks(s, u, Operation::load) && in_flight(s, u) && cu(u) == cu(t) && !passes_l1(s, u);
+    });
+  }
+  [[nodiscard]] Bool merges2(const State& s, ThreadIx t) const {
+    return !passes_l2(s, t) && exists_asking(k, s.port, block(s, t), [&](ThreadIx u) {
+      const auto& stage = s.transit(u).stage;
+      return asks(s, u, Operation::load) && (stage == Stage::to_memory || stage == Stage::from_memory) &&
+             agent(u) == agent(t) && !passes_l2(s, u);
+    });
+  }
+  [[nodiscard]] bool waits_for_others() const { return is("merged"); }
+
   // ---- Algorithm 1: read request to L1 -------------------------------------------------------------------
   //
   // "if Block(Addr) == nil or cts > rts(Block) then Send RdReqToL2{Addr}; Fetch RspFromL2{Data, rts, wts};
@@ -341,7 +377,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return Bool(knows_scopes() && !is("polls-leases")) && atomic_beyond_group(s, t);
   }
   [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
+    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t) && !s.transit(t).joined;
   }
 
   void read_request_to_l1(Rules& r) const {
@@ -356,9 +392,17 @@ struct Protocol : MemorySystem<K, faults, variants> {
     r.rule(
         {.name = "load misses L1", .unit = "L1", .source = "Alg. 1, l. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
-          return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s);
+          return loads(s, t) && (passes_l1(s, t) || !hits1(s, t)) && !copy1(s, t).locked && may_send(s) &&
+                 !(waits_for_others() && merges1(s, t));
         },
         [=, this](State& s, ThreadIx t) { send_to_l2(s, t); });
+    if (!fault("merged-by-address")) return;
+    r.rule(
+        {.name = "load joins another", .unit = "L1", .source = "ours"}, over(threads),
+        [=, this](const State& s, ThreadIx t) {
+          return loads(s, t) && !hits1(s, t) && !copy1(s, t).locked && merges1(s, t);
+        },
+        [](State& s, ThreadIx t) { s.transit(t).joined = true; });
   }
 
   // ---- Algorithm 2: read request to L2 -------------------------------------------------------------------
@@ -367,7 +411,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
 
   [[nodiscard]] const Line& copy2(const State& s, ThreadIx t) const { return s.l2(agent(t), block(s, t)); }
   [[nodiscard]] Bool hits2(const State& s, ThreadIx t) const {
-    return valid(copy2(s, t), s.clock2(agent(t), block(s, t)));
+    return valid(copy2(s, t), clock2(s, agent(t), block(s, t)));
   }
 
   // With the time that the request carries, where it carries one.
@@ -382,15 +426,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
     if (carries_time()) advance_bank(s, t, s.transit(t).wts);
   }
   void advance_bank(State& s, ThreadIx t, const Number& time) const {
-    if (is("one-clock")) {
-      advance_banks(s, agent(t), time);
-    } else {
-      Time& clock = s.clock2(agent(t), block(s, t));
-      clock = later(clock, time);
-    }
+    Time& clock = clock2(s, agent(t), block(s, t));
+    clock = later(clock, time);
   }
   void advance_banks(State& s, Agent a, const Number& time) const {
-    k.for_each(blocks, [&](Block b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
+    k.for_each(banks, [&](Bank b) { s.clock2(a, b) = later(s.clock2(a, b), time); });
   }
 
   void read_request_to_l2(Rules& r) const {
@@ -414,7 +454,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
         {.name = "read misses L2", .unit = "L2", .source = "Alg. 2, l. 3"}, over(threads),
         [=, this](const State& s, ThreadIx t) {
           return at_l2(s, t) && asks(s, t, Operation::load) && (passes_l2(s, t) || !hits_in_time(s, t)) &&
-                 !copy2(s, t).locked;
+                 !copy2(s, t).locked && !(waits_for_others() && merges2(s, t));
         },
         [=, this](State& s, ThreadIx t) {
           arrive_at_l2(s, t);
@@ -547,10 +587,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
       k.for_each(blocks, [&](Block b) { s.l1(c, b) = Line{}; });
     });
     k.for_each(agents, [&](Agent a) {
-      k.for_each(blocks, [&](Block b) {
-        s.clock2(a, b) = 1;
-        s.l2(a, b) = Line{};
-      });
+      k.for_each(banks, [&](Bank b) { s.clock2(a, b) = 1; });
+      k.for_each(blocks, [&](Block b) { s.l2(a, b) = Line{}; });
     });
     k.for_each(blocks, [&](Block b) { s.tsu(b) = Entry{}; });
     k.for_each(threads, [&](ThreadIx t) {
@@ -635,7 +673,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
     if (is("as-printed-block-wts") || fault("lease-prolonged")) {
       return earlier(later(block_wts + 1, response.rts), Number(last_timestamp()));
     }
-    if (printed()) return later(earlier(response.wts + 1, Number(last_timestamp())), response.rts);
+    if (prints("lease-prolonged-by-answer"))
+      return later(earlier(response.wts + 1, Number(last_timestamp())), response.rts);
     return response.rts;
   }
   // Takes a response in: the write that has locked the block ends the lock; anyone else leaves a locked block
@@ -674,7 +713,7 @@ struct Protocol : MemorySystem<K, faults, variants> {
           receive(s.down2(agent(t)));
           Transit& transit = s.transit(t);
           const Time answered = transit.wts;
-          install(s.l2(agent(t), block(s, t)), s.clock2(agent(t), block(s, t)), transit, transit.hit2);
+          install(s.l2(agent(t), block(s, t)), clock2(s, agent(t), block(s, t)), transit, transit.hit2);
           k.when(writes(s, t) || Bool(!prints("read-keeps-clock")), [&] { advance_bank(s, t, answered); });
           if (knows_scopes() && !fault("acquire-keeps-bank-clocks")) {
             k.when(atomic_to_system(s, t) && acquires(s.port(t).request.order),
@@ -697,8 +736,20 @@ struct Protocol : MemorySystem<K, faults, variants> {
               asks(s, t, Operation::load),
               [&] { complete<K>(s.port(t), word_of(transit.data, s.port(t).request.word)); },
               [&] { complete<K>(s.port(t)); });
+          if (fault("merged-by-address")) answer_joined(s, t);
           s.transit(t) = Transit{};
         });
+  }
+  // Those who have joined a read are answered with it.
+  void answer_joined(State& s, ThreadIx t) const {
+    k.when(asks(s, t, Operation::load) && !passes_l1(s, t), [&] {
+      for_each_asking(k, s.port, block(s, t), [&](ThreadIx u) {
+        k.when(s.transit(u).joined && cu(u) == cu(t), [&] {
+          complete<K>(s.port(u), word_of(s.transit(t).data, s.port(u).request.word));
+          s.transit(u) = Transit{};
+        });
+      });
+    });
   }
   [[nodiscard]] Bool moves_l1_clock(const State& s, ThreadIx t) const {
     const Bool as_atomic = atomic_beyond_group(s, t) && Bool(knows_scopes());
@@ -785,8 +836,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
   }
 };
 
-struct Info
-    : MemoryInfo<faults, variants, TimestampTag, ReadLease, OtherReadLease, WriteLease, MmTag, LinkSlot> {
+struct Info : MemoryInfo<faults, variants, TimestampTag, ReadLease, OtherReadLease, WriteLease, BankTag,
+                         MmTag, LinkSlot> {
   static constexpr std::string_view name = "halcone";
   static constexpr std::string_view what =
       "leases in logical time across GPUs (HALCONE, Mojumder et al. 2020)";
@@ -796,7 +847,8 @@ struct Info
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
     const bool printed = variant.starts_with("as-printed");
     const bool is_link = field.starts_with("up") || field.starts_with("down");
-    return field == "l1(cu, block).wts" || (is_link && variant != "ordered") ||
+    return field == "l1(cu, block).wts" || (is_link && !variant.ends_with("ordered")) ||
+           (field == "transit(thread).joined" && fault != "merged-by-address") ||
            (field == "mm(mm).forgotten" && (printed || fault == "entry-forgotten")) ||
            (field == "mm(mm).latest" && (printed || variant == "time-carried")) ||
            (field == "l1(cu, block).rts" && fault == "expired-copy-read");
@@ -807,8 +859,11 @@ struct Info
     sizes.template set<ReadLease>(2);
     sizes.template set<OtherReadLease>(2);
     sizes.template set<WriteLease>(1);
+    const int banks_there = std::min(BankTag::capacity, sizes.template extent<BlockTag>());
+    sizes.template set<BankTag>(is(variant, "one-clock") ? 1 : banks_there);
     sizes.template set<MmTag>(1);
-    sizes.template set<LinkSlot>(is(variant, "ordered") ? LinkSlot::capacity : 1);
+    const bool in_order = is(variant, "ordered") || is(variant, "as-printed-ordered");
+    sizes.template set<LinkSlot>(in_order ? LinkSlot::capacity : 1);
   }
   template <class K>
   using Memory = Protocol<K>;

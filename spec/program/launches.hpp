@@ -32,6 +32,7 @@ struct Launch {
   Kind kind = Kind::labelled;
   std::vector<LaunchLabel> labels;  // of a labelled kernel
   int structure = -1;               // of a host access
+  bool goes_on = false;             // while the next is launched, where the memory system has two streams
   SourcePlace place;
 };
 

@@ -40,7 +40,8 @@ enum class LaunchRequest : std::uint8_t {
   // Over (): what was labelled, or asked by the host, is complete; or a kernel without labels.
   launches,
   launches_unlabelled,
-  ends,  // over (): the kernel, or the host, is done
+  ends,      // over (): the kernel, or the host, is done
+  overlaps,  // over (): the kernel goes on while the next one is labelled
   // Over (chiplet, chiplet whose cache serves it, word): a running kernel's accesses.
   loads,
   stores,
@@ -103,8 +104,8 @@ struct LaunchAct {
   std::vector<int> members;  // of the request's parameters
   int launch = 0;            // that it belongs to
 };
-// Of the launch of that number. The last two say that it is complete, and end it.
-inline std::vector<LaunchAct> acts_of(const Launch& one, int number = 0) {
+// Of the launch of that number. The last two say that it is complete, and end it, or let it go on.
+inline std::vector<LaunchAct> acts_of(const Launch& one, int number = 0, bool overlaps = false) {
   using Request = LaunchRequest;
   std::vector<LaunchAct> acts;
   for (const LaunchLabel& label : one.labels) {
@@ -116,13 +117,13 @@ inline std::vector<LaunchAct> acts_of(const Launch& one, int number = 0) {
   if (one.kind == Launch::Kind::host_writes) acts.push_back({Request::host_writes, {one.structure}, number});
   const bool unlabelled = one.kind == Launch::Kind::unlabelled;
   acts.push_back({unlabelled ? Request::launches_unlabelled : Request::launches, {}, number});
-  acts.push_back({Request::ends, {}, number});
+  acts.push_back({overlaps && one.goes_on ? Request::overlaps : Request::ends, {}, number});
   return acts;
 }
-inline std::vector<LaunchAct> acts_of(const Launches& launches) {
+inline std::vector<LaunchAct> acts_of(const Launches& launches, bool overlaps) {
   std::vector<LaunchAct> acts;
   for (std::size_t i = 0; i < launches.launches.size(); ++i) {
-    const std::vector<LaunchAct> next = acts_of(launches.launches[i], static_cast<int>(i));
+    const std::vector<LaunchAct> next = acts_of(launches.launches[i], static_cast<int>(i), overlaps);
     acts.insert(acts.end(), next.begin(), next.end());
   }
   return acts;
@@ -176,7 +177,9 @@ class LaunchSystem {
   };
 
   LaunchSystem(Memory memory, std::shared_ptr<const Launches> launches)
-      : memory_(std::move(memory)), launches_(std::move(launches)), acts_(acts_of(*launches_)) {
+      : memory_(std::move(memory)),
+        launches_(std::move(launches)),
+        acts_(acts_of(*launches_, memory_.overlaps())) {
     for (std::size_t i = 0; i < acts_.size(); ++i) {
       if (i == 0 || acts_[i].launch != acts_[i - 1].launch) first_act_.push_back(static_cast<int>(i));
     }
@@ -325,7 +328,7 @@ class LaunchSystem {
   // Operations are issued as a launch is taken up, and where its kernel ends; the table is that of the launch
   // until then.
   void note_act(State& s, const LaunchAct& act) const {
-    const bool ends = act.request == LaunchRequest::ends;
+    const bool ends = act.request == LaunchRequest::ends || act.request == LaunchRequest::overlaps;
     const bool taken_up =
         act.request == LaunchRequest::launches || act.request == LaunchRequest::launches_unlabelled;
     for_each_term(s, [&](Value& noted, const LaunchTerm& term) {
