@@ -108,7 +108,9 @@ std::set<Fields> explored(const LaunchWorkload& workload, const std::string& var
       Fields fields;
       const std::string part = "memory.";
       for (const auto& [path, value] : model->fields(state.data())) {
-        if (path.starts_with(part)) fields[path.substr(part.size())] = value;
+        // No kernel goes on beside another here.
+        if (path.starts_with(part) && !path.starts_with(part + "beside"))
+          fields[path.substr(part.size())] = value;
       }
       states.insert(std::move(fields));
       waiting.push_back(std::move(state));

@@ -444,7 +444,7 @@ TEST_CASE("a proof says which sizes stay fixed, and what its client may ask") {
   CHECK(subject("write-through", true)->fixed_sizes() ==
         SizeList{{"word", 2}, {"link1-messages", 2}, {"link2-messages", 2}});
   CHECK(subject("german", true)->fixed_sizes().empty());
-  CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}});
+  CHECK(subject("cpcoh", true)->fixed_sizes() == SizeList{{"label", 2}, {"base", 1}, {"streams", 2}});
   for (const std::string name : {"german", "write-through", "quick-release", "rfo", "g-tsc", "halcone",
                                  "hmg-monolithic", "lab", "fear", "cpcoh"}) {
     INFO(name);

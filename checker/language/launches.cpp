@@ -354,8 +354,8 @@ struct on : keyword<'o', 'n'> {};
 struct goes_on : seq<keyword<'g', 'o', 'e', 's'>, ws, must<on>> {};
 struct launch_colon : colon {};
 struct end_of_launch : semicolon {};
-struct launch
-    : seq<launch_name, ws, opt<goes_on, ws>, must<launch_colon>, ws, sor<host, unlabelled, cells>, ws, must<end_of_launch>> {};
+struct launch : seq<launch_name, ws, opt<goes_on, ws>, must<launch_colon>, ws, sor<host, unlabelled, cells>,
+                    ws, must<end_of_launch>> {};
 struct launches : star<not_at<after_program>, sor<misspelled, launch>, ws> {};
 struct launch_or_question : question {};
 struct sequence : seq<head, memory, ws, chiplet_row, ws, launches,

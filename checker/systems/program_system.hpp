@@ -206,7 +206,8 @@ typename Info::template Sizes<Capacities> sizes_for(const Program& program, cons
   sizes.template set<WordTag>(placement.words);
   Info::default_sizes(sizes, variant_index(entry, options.variant));
   apply_sizes(sizes, options, []<class Tag>(Tag) {
-    return !Tag::fixed || std::is_same_v<Tag, RegisterTag> || std::is_same_v<Tag, WordTag>;
+    return (!Tag::fixed && !FreeSize<Tag>) || std::is_same_v<Tag, RegisterTag> ||
+           std::is_same_v<Tag, WordTag>;
   });
   return sizes;
 }

@@ -9,6 +9,12 @@
 
 namespace lockstep {
 
+// A size that follows from no others: how many banks or locks addresses fall on.
+template <class Tag>
+concept FreeSize = requires {
+  requires Tag::is_free;
+};
+
 // Puts the sizes that a user asked for in place of `sizes`, which hold what the program needs or the
 // defaults. Throws BadInput on an unknown name, with the nearest, and on a size that does not fit.
 //

@@ -62,7 +62,8 @@ struct Lemmas {
   template <class V>
   void packets(V& v) const {
     v.invariant("a kernel without labels has none, and is no host access", [=, this](const State& s) {
-      return implies(s.unlabelled, !s.host && !p.labelled(s) && s.phase != Phase::labelling);
+      return implies(s.unlabelled,
+                     !s.host && !p.labelled(s) && s.phase != Phase::labelling && s.phase != Phase::replacing);
     });
     v.invariant("after the end of a kernel without labels its boundary follows",
                 [](const State& s) { return implies(s.phase == Phase::finishing, s.unlabelled); });
@@ -98,6 +99,12 @@ struct Lemmas {
                      (s.local(c).acquire != Operation::none) == acquire &&
                          (s.local(c).release != Operation::none) == release);
     });
+    each_chiplet(
+        v, "where a row is replaced what is dirty is released first", [this](const State& s, Chiplet c) {
+          return s.phase != Phase::replacing || s.local(c).acquire == Operation::none ||
+                 s.local(c).release != Operation::none ||
+                 !p.k.exists(structures, [&](Structure r) { return Protocol::may_be_dirty(s.entry(r, c)); });
+        });
     each_chiplet(v, "a chiplet's release comes before its acquire", [](const State& s, Chiplet c) {
       return implies(s.local(c).acquire == Operation::acknowledged, s.local(c).release != Operation::issued);
     });

@@ -62,7 +62,9 @@ struct ReadLease : Amounts<"read-lease", 31> {};
 struct OtherReadLease : Amounts<"read-lease-of-others", 31> {};
 struct WriteLease : Amounts<"write-lease", 31> {};
 // Banks of an L2, with a clock each (3.1: eight); blocks go to them in turn.
-struct BankTag : FixedIndices<"bank", 8> {};
+struct BankTag : Indices<"bank", 8> {
+  static constexpr bool is_free = true;
+};
 inline constexpr BankTag banks{};
 // Main memory, of which there is one.
 struct MmTag : FixedNumbered<"mm", 1> {};
@@ -377,7 +379,8 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return Bool(knows_scopes() && !is("polls-leases")) && atomic_beyond_group(s, t);
   }
   [[nodiscard]] Bool loads(const State& s, ThreadIx t) const {
-    return on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t) && !s.transit(t).joined;
+    const Bool waits = on_gpu(s, t) && asks(s, t, Operation::load) && !in_flight(s, t);
+    return fault("merged-by-address") ? waits && !s.transit(t).joined : waits;
   }
 
   void read_request_to_l1(Rules& r) const {
