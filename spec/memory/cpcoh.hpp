@@ -239,9 +239,11 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     typename K::template Table<Bool, StructureTag, ChipletTag, WordTag> beside_label;
     typename K::template Table<PerWordBeside, WordTag> beside_word;
     typename K::template Table<Bool, ChipletTag, WordTag> beside_read;
+    typename K::template Table<Bool, StructureTag, ChipletTag>
+        beside_old;  // while a launch changes the table
     BOOST_DESCRIBE_CLASS(State, (),
                          (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local,
-                          beside, beside_mode, beside_label, beside_word, beside_read),
+                          beside, beside_mode, beside_label, beside_word, beside_read, beside_old),
                          (), ())
   };
   using Invariants = InvariantList<K, State>;
@@ -506,7 +508,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
                                      [&](Structure, Word w) {
                                        return accessed_elsewhere(s, r, c, w, true) || written_beside(s, c, w);
                                      }) ||
-                        (kept && (shares_there(s, r, c) || fetches_old(s, r, c)));
+                        (kept && (shares_there(s, r, c) || is_old_there(s, r, c)));
     if (lacks("no-mixed-state")) {
       const Enum<Entry> old_state = entry_of(present || uses, dirty, stale || overwritten);
       return k.select(writes, Enum<Entry>(Entry::dirty), old_state);
@@ -535,6 +537,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     });
   }
   void update_table(State& s) const {
+    if (overlaps()) mark_old(s, true);
     k.for_each(structures, [&](Structure r) {
       k.for_each(chiplets, [&](Chiplet c) {
         const Enum<Entry> next = entry_after_launch(s, r, c);
@@ -550,6 +553,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     k.for_each(structures,
                [&](Structure r) { k.for_each(chiplets, [&](Chiplet c) { enter_ranges(s, r, c); }); });
     forget_removed(s);
+    if (overlaps()) mark_old(s, false);
   }
   // A removed row indexes only its own structure.
   void forget_removed(State& s) const {
@@ -1024,6 +1028,15 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         });
       });
     });
+  }
+  void mark_old(State& s, bool marked) const {
+    k.for_each(structures, [&](Structure r) {
+      k.for_each(chiplets, [&](Chiplet c) { s.beside_old(r, c) = Bool(marked) && fetches_old(s, r, c); });
+    });
+  }
+  Bool is_old_there(const State& s, Structure r, Chiplet c) const {
+    if (!overlaps()) return Bool(false);
+    return s.beside_old(r, c);
   }
   // What it fetches behind an acquire must not be older than what the launch has written back.
   Bool may_acquire_beside(const State& s) const {
