@@ -69,7 +69,7 @@ class EventEngine : public Simulator, private timed::Weigher, private timed::Car
   struct Seats {
     std::vector<std::uint32_t> cu_of;  // of a host thread 0, and its work-group likewise
     std::vector<std::uint32_t> work_group_of;
-    std::vector<std::uint32_t> agent_of;
+    std::vector<std::uint32_t> agent_of;  // by CU
     std::vector<char> is_host;
   };
   // What a thread does at its port.

@@ -406,7 +406,7 @@ void EventEngine::start() {
 std::uint64_t EventEngine::park_as_first(FirstOfMany& first, std::size_t thread, std::uint64_t rules) {
   const auto in_one_place = [&](std::size_t a, std::size_t b) {
     return seats_.cu_of[a] == seats_.cu_of[b] && seats_.work_group_of[a] == seats_.work_group_of[b] &&
-           seats_.agent_of[a] == seats_.agent_of[b] && seats_.is_host[a] == seats_.is_host[b];
+           seats_.is_host[a] == seats_.is_host[b];
   };
   if (thread == 0 || !in_one_place(first.thread, thread)) {
     first = {thread, {}};
