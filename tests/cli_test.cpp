@@ -389,8 +389,8 @@ TEST_CASE("sim writes a timeline of one workload on one system") {
 
 TEST_CASE("sim draws a roofline by gnuplot, or says that it is not here before anything runs") {
   const Command lockstep;
-  const Result result = lockstep.run(
-      {"sim", "copy", "--on", "write-through,lab", "--size", "words=64", "--roofline", "r.svg"});
+  const Result result =
+      lockstep.run({"sim", "copy", "--on", "write-through,lab", "--size", "words=64", "--roofline", "r.svg"});
   if (result.status == 0) {
     CHECK_THAT(result.out, Catch::Contains("Roofline\n  write-through: at most 8 turns") &&
                                Catch::Contains("Roofline written to r.svg"));
