@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/systems/sizes.hpp"
 #include "refimpl/event_engine.hpp"
 #include "refimpl/scheduled.hpp"
 #include "refimpl/simulator.hpp"
@@ -87,10 +88,8 @@ class Engine final : public EventEngine {
 
   // Sizes that follow from neither the program nor other sizes.
   template <class Tag>
-  static constexpr bool may_be_said = requires {
-    requires Tag::is_free;
-  }
-  || (Tag::fixed && !std::is_same_v<Tag, RegisterTag> && !std::is_same_v<Tag, WordTag>);
+  static constexpr bool may_be_said = FreeSize<Tag> || (Tag::fixed && !std::is_same_v<Tag, RegisterTag> &&
+                                                        !std::is_same_v<Tag, WordTag>);
 
   void set_sizes() {
     auto& sizes = k_.sizes;

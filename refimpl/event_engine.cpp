@@ -1070,9 +1070,9 @@ Statistics EventEngine::counted() const {
     if (r.unit_name == unit_of_waves && r.occupancy > 0) s.issued += r.firings;
   }
   for (const UnitKind& kind : unit_kinds_) {
-    // The last one of several is the CPUs'.
-    if (kind.name == unit_of_waves)
-      s.issue_peak = kind.per_cycle * static_cast<double>(std::max<std::size_t>(1, kind.count - 1));
+    if (kind.name != unit_of_waves) continue;
+    const bool has_one_of_cpus = kind.per == Per::cu || kind.per == Per::agent;
+    s.issue_peak = kind.per_cycle * static_cast<double>(kind.count - (has_one_of_cpus ? 1 : 0));
   }
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     s.operations.push_back({boost::describe::enum_to_string(static_cast<Operation>(i), "?"),

@@ -494,24 +494,24 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         !(Bool(lacks("dirty-becomes-valid")) && may_be_dirty(old)) &&
         k.exists(words, [&](Word w) { return s.range(r, c, w) && accessed_elsewhere(s, r, c, w, true); });
     // This chiplet will access.
-    const Bool kept = Bool(!lacks("launch-forgets-running"));
+    const Bool remembered = Bool(!lacks("launch-forgets-running"));
     const Bool writes =
         exists_named(s, r, c, [&](Structure d, Word) { return s.mode(d) == Mode::read_write; }) ||
-        (kept && goes_on(s, r, c, true));
+        (remembered && goes_on(s, r, c, true));
     const Bool uses =
         exists_named(s, r, c,
                      [&](Structure d, Word) {
                        return s.mode(d) == Mode::read_write || !Bool(lacks("reads-not-tracked"));
                      }) ||
-        (kept && goes_on(s, r, c, false));
+        (remembered && goes_on(s, r, c, false));
     const Bool shares = exists_named(s, r, c,
                                      [&](Structure, Word w) {
                                        return accessed_elsewhere(s, r, c, w, true) || written_beside(s, c, w);
                                      }) ||
-                        (kept && (shares_there(s, r, c) || is_old_there(s, r, c)));
+                        (remembered && (shares_there(s, r, c) || is_old_there(s, r, c)));
     if (lacks("no-mixed-state")) {
-      const Enum<Entry> old_state = entry_of(present || uses, dirty, stale || overwritten);
-      return k.select(writes, Enum<Entry>(Entry::dirty), old_state);
+      const Enum<Entry> kept = entry_of(present || uses, dirty, stale || overwritten);
+      return k.select(writes, Enum<Entry>(Entry::dirty), kept);
     }
     const Bool becomes_stale = stale || overwritten || (uses && shares);
     const Bool becomes_dirty = (dirty || writes) && !(Bool(lacks("mixed-is-stale")) && becomes_stale);
@@ -1105,24 +1105,16 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         [=, this](State& s) {
           s.beside = true;
           k.for_each(structures, [&](Structure d) {
-            const Enum<Mode> mode = s.mode(d);
-            s.beside_mode(d) = mode;
+            s.beside_mode(d) = s.mode(d);
             k.for_each(chiplets, [&](Chiplet c) {
-              k.for_each(words, [&](Word w) {
-                const Bool label = s.label(d, c, w);
-                s.beside_label(d, c, w) = label;
-              });
+              k.for_each(words, [&](Word w) { s.beside_label(d, c, w) = s.label(d, c, w); });
             });
           });
           k.for_each(words, [&](Word w) {
-            const MaybeChiplet writer = s.memory(w).writer;
-            const Enum<Bar> barred = s.beside_word(w).bar;
-            s.beside_word(w).writer = writer;
-            s.beside_word(w).bar_there = barred;
-            k.for_each(chiplets, [&](Chiplet c) {
-              const Bool read = s.l2(c, w).read;
-              s.beside_read(c, w) = read;
-            });
+            auto& word = s.beside_word(w);
+            word.writer = s.memory(w).writer;
+            word.bar_there = word.bar;
+            k.for_each(chiplets, [&](Chiplet c) { s.beside_read(c, w) = s.l2(c, w).read; });
           });
           clear_packet(s);
           s.phase = Phase::labelling;
