@@ -46,16 +46,20 @@ SuiteFiles tests_of(const Options& options) {
   return files;
 }
 
-// What the lemmas, or the theorem at the port, say of a mutant: only its rule is proved again.
+// Whose lemmas are asked.
+enum class Proof : std::uint8_t { lemmas, theorem, progress };
+
+// What proofs say of a mutant. Only its rule is proved again, but where a request that waits needs some rule,
+// whichever it is.
 class Judge {
  public:
-  Judge(const Options& options, bool theorem) : seconds_each_(options.seconds_each), theorem_(theorem) {
+  Judge(const Options& options, Proof proof) : seconds_each_(options.seconds_each), proof_(proof) {
     for (const std::string& size : options.proof_sizes) sizes_.insert(parse_size(size));
   }
 
   // Whether there is something to prove of it.
   [[nodiscard]] bool knows(const Subject& system) const {
-    if (theorem_) return subject(system) != nullptr;
+    if (proof_ != Proof::lemmas) return subject(system) != nullptr;
     return std::any_of(proofs().begin(), proofs().end(),
                        [&](const ProofEntry& entry) { return entry.system == system.system->name; });
   }
@@ -66,7 +70,7 @@ class Judge {
       verdict.equivalent = no_change.proved() && !no_change.obligations.empty();
       if (verdict.equivalent) return verdict;
       const std::set<std::string> before = unproved_of(mutant);
-      for (const Obligation& o : prove_rule(*subject(mutant.system), mutant.rule).obligations) {
+      for (const Obligation& o : prove_rule(*subject(mutant.system), touched(mutant)).obligations) {
         if (before.contains(o.lemma)) continue;
         verdict.unknown = verdict.unknown || o.status == ProofStatus::unknown;
         if (o.status == ProofStatus::error) verdict.error = o.message;
@@ -84,14 +88,25 @@ class Judge {
   [[nodiscard]] std::unique_ptr<ProofSubject> subject(const Subject& system) const {
     SystemOptions options = system.options;
     for (const auto& [name, size] : sizes_) options.sizes[name] = size;
-    return theorem_ ? theorem_of(system.system->name, options)
-                    : find_proof(system.system->name).build(options, false);
+    switch (proof_) {
+      case Proof::theorem:
+        return theorem_of(system.system->name, options);
+      case Proof::progress:
+        return progress_of(system.system->name, options, false);
+      case Proof::lemmas:
+        break;
+    }
+    return find_proof(system.system->name).build(options, false);
+  }
+  // The rule that is proved again; all, where empty.
+  [[nodiscard]] std::string touched(const Mistake& mutant) const {
+    return proof_ == Proof::progress ? std::string() : mutant.rule;
   }
   [[nodiscard]] ProofResult prove_rule(const ProofSubject& subject, const std::string& rule) const {
     ProveOptions how;
     how.threads = 1;
     how.seconds_each = seconds_each_;
-    how.from_scratch = theorem_;
+    how.from_scratch = proof_ == Proof::theorem;
     how.rule = rule;
     how.interrupted = &interrupted();
     return prove(subject, how);
@@ -99,18 +114,18 @@ class Judge {
   // What is not proved of the rule as it is, which no mutant can be blamed for.
   std::set<std::string> unproved_of(const Mistake& mutant) {
     const std::scoped_lock lock(mutex_);
-    const auto [known, fresh] = unproved_.try_emplace(mutant.rule);
+    const auto [known, fresh] = unproved_.try_emplace(touched(mutant));
     if (!fresh) return known->second;
     Subject as_it_is = mutant.system;
     as_it_is.options.mutation.reset();
-    for (const Obligation& o : prove_rule(*subject(as_it_is), mutant.rule).obligations) {
+    for (const Obligation& o : prove_rule(*subject(as_it_is), touched(mutant)).obligations) {
       if (o.status != ProofStatus::proved) known->second.insert(o.lemma);
     }
     return known->second;
   }
 
   double seconds_each_;
-  bool theorem_;
+  Proof proof_;
   std::map<std::string, int> sizes_;
   std::mutex mutex_;
   std::map<std::string, std::set<std::string>> unproved_;  // by rule
@@ -128,11 +143,15 @@ int run(const Options& options) {
   const auto asked = [&](std::string_view judge) {
     return std::find(options.by.begin(), options.by.end(), judge) != options.by.end();
   };
-  Judge judge(options, asked("theorem"));
-  if (asked("theorem") && !judge.knows(suite.system))
-    throw BadInput(fmt::format("{} has no lemmas for the theorem at its port", system.name),
+  const Proof proof = asked("theorem") ? Proof::theorem : asked("progress") ? Proof::progress : Proof::lemmas;
+  if (asked("theorem") && asked("progress"))
+    throw BadInput("one kind of proof is asked at a time", "--by theorem, or --by progress");
+  Judge judge(options, proof);
+  if (proof != Proof::lemmas && !judge.knows(suite.system))
+    throw BadInput(fmt::format("{} has no lemmas for {}", system.name,
+                               proof == Proof::theorem ? "the theorem at its port" : "a proof of progress"),
                    "--by tests,lemmas");
-  if (asked("theorem") || (asked("lemmas") && judge.knows(suite.system)))
+  if (proof != Proof::lemmas || (asked("lemmas") && judge.knows(suite.system)))
     suite.prove = [&](const Mistake& mutant) { return judge(mutant); };
   suite.tests = asked("tests");
   suite.journal = options.journal;
@@ -177,10 +196,10 @@ Command add_mutate(CLI::App& lockstep) {
   app->add_option("--rule", options->rule, "Mutants of this rule alone")->type_name("RULE");
   app->add_option(
          "--by", options->by,
-         "Who is asked: tests, lemmas (of `lockstep prove`), theorem (`prove --theorem`, in place of "
-         "the lemmas)")
+         "Who is asked: tests, lemmas (of `lockstep prove`), in their place theorem (`prove --theorem`) or "
+         "progress (`prove --progress`)")
       ->delimiter(',')
-      ->check(CLI::IsMember({"tests", "lemmas", "theorem"}))
+      ->check(CLI::IsMember({"tests", "lemmas", "theorem", "progress"}))
       ->capture_default_str();
   add_list(*app, "--proof-size", options->proof_sizes, "Set a size of the proofs alone")->type_name("K=N");
   app->add_option("--proof-timeout", options->seconds_each, "Seconds for one obligation")

@@ -33,6 +33,7 @@ struct Options {
   bool all = false;
   bool only_claims = false;
   bool theorem = false;
+  bool progress = false;
   bool trees = false;
   bool suggest = false;
   std::size_t literals = 5;
@@ -261,6 +262,29 @@ class Proofs {
     if (!runs.json.is_null()) json_["runs_that_must_exist"] = runs.json;
   }
 
+  // That the system, left alone, answers.
+  void prove_progress() {
+    const std::unique_ptr<ProofSubject> subject =
+        progress_of(named_.system->name, named_.options, options_.any_size);
+    if (!subject)
+      throw BadInput(fmt::format("what remains to be done on {} is not written down", named_.system->name),
+                     "leave out --progress; `lockstep progress` decides at small sizes");
+    if (options_.seconds_explored > 0) {
+      explored_ = explore_lemmas(named_, *subject, options_, progress_);
+      if (!options_.json) print_now(explored_.text + "\n");
+      if (!explored_.holds) status_ = 1;
+    }
+    ProofTitle title = title_of(*subject, fmt::format("the progress of {}", named_.description()));
+    title.theorem =
+        "once threads ask no more and optional rules fire no more, every request is answered after finitely "
+        "many firings, whichever they are, and memory drains";
+    if (options_.any_size) title.scope = "any number of members of every index type that is not fixed";
+    ProveOptions how = prove_options();
+    how.only = chosen_lemmas(options_, *subject);
+    json_ = prove(*subject, title, how);
+    if (!explored_.json.is_null()) json_["explored"] = explored_.json;
+  }
+
   // What is claimed beside the protocol; nothing where nothing is.
   void prove_claims() {
     const std::unique_ptr<ProofSubject> claims = claims_of(named_.system->name, named_.options);
@@ -392,6 +416,10 @@ int run(const Options& options) {
     proofs.prove_theorem();
     return proofs.end();
   }
+  if (options.progress) {
+    proofs.prove_progress();
+    return proofs.end();
+  }
   if (!options.only_claims) proofs.prove_lemmas();
   if (options.lemmas.empty() && !options.any_size && !interrupted().load()) proofs.prove_claims();
   return proofs.end();
@@ -417,15 +445,21 @@ Command add_prove(CLI::App& lockstep) {
                 "What is promised at the port until the first race, for any client, instead of the lemmas")
       ->excludes("--claims")
       ->excludes("--any-size");
+  app->add_flag("--progress", options->progress,
+                "That each request is answered once threads ask no more and nothing optional happens, "
+                "instead of the lemmas")
+      ->excludes("--claims")
+      ->excludes("--theorem");
   app->add_flag("--trees", options->trees,
                 "That each rule's recorded tree, which footprints, exports and mutants rest on, says what is "
                 "read of the rule")
       ->excludes("--claims")
+      ->excludes("--progress")
       ->excludes("--lemma");
   CLI::Option* const suggest = app->add_flag(
       "--suggest", options->suggest,
       "Find lemmas by machine: prove the system's own properties, or what --lemma names, from these alone");
-  suggest->excludes("--claims")->excludes("--theorem")->excludes("--trees");
+  suggest->excludes("--claims")->excludes("--theorem")->excludes("--progress")->excludes("--trees");
   app->add_option("--literals", options->literals, "Of a suggested lemma, at most")
       ->needs(suggest)
       ->check(CLI::Range(1, 8))

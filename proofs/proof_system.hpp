@@ -24,6 +24,7 @@ struct ProofCover {
   bool each_instance = false;            // obligations.hpp: easier for a solver, and more of them
   std::function<std::vector<SoughtRun>()> seek = {};
   std::function<std::vector<ExploredMachine>()> machines = {};  // if there are several
+  std::function<void(ClaimVisitor&)> claims = {};               // besides that lemmas are kept
 };
 
 // Neither what a client may ask nor an amount is a number of things.
@@ -92,6 +93,7 @@ class CompiledProof final : public ProofSubject {
         each_instance_(cover.each_instance),
         seek_(std::move(cover.seek)),
         machines_(std::move(cover.machines)),
+        claims_(std::move(cover.claims)),
         explored_sizes_(sizes_to_tell(explored)) {
     const symbolic::Session session(any_size, words_);
     const System system = make_(Trees::of_changed);
@@ -122,6 +124,10 @@ class CompiledProof final : public ProofSubject {
     const System system = make_(Trees::of_changed);
     symbolic::ReadSystem<System>(system, visitor, each_instance_).read();
   }
+  [[nodiscard]] bool has_claims() const override { return claims_ != nullptr; }
+  void read_claims(ClaimVisitor& visitor) const override {
+    if (claims_) claims_(visitor);
+  }
   void read_trees(ClaimVisitor& visitor) const override {
     const System system = make_(Trees::of_none);
     const System from_trees = make_(Trees::of_all);
@@ -146,6 +152,7 @@ class CompiledProof final : public ProofSubject {
   bool each_instance_;
   std::function<std::vector<SoughtRun>()> seek_;
   std::function<std::vector<ExploredMachine>()> machines_;
+  std::function<void(ClaimVisitor&)> claims_;
   std::vector<std::string> rules_;
   std::vector<ProofLemma> lemmas_;
   std::vector<std::pair<std::string, int>> sizes_;

@@ -302,6 +302,7 @@ class Prover {
   }
 
   [[nodiscard]] bool wanted_rule(std::size_t job) const {
+    if (job > subject_.rules().size() && !options_.only.empty()) return false;
     return options_.rule.empty() ||
            (job > 0 && subject_.rules()[(job - 1) % subject_.rules().size()] == options_.rule);
   }

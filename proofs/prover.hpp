@@ -102,6 +102,11 @@ std::unique_ptr<ProofSubject> claims_of(std::string_view system, const SystemOpt
 // fit.
 std::unique_ptr<ProofSubject> theorem_of(std::string_view system, const SystemOptions& options);
 
+// That a memory system which is left alone answers what it was asked (proofs/progress_system.hpp), likewise;
+// none where what remains to be done is not written.
+std::unique_ptr<ProofSubject> progress_of(std::string_view system, const SystemOptions& options,
+                                          bool any_size);
+
 // That the tree of each rule says what is read of it, as something to be proved: of the rule that the options
 // change, that it is changed in no state at all.
 std::unique_ptr<ProofSubject> proof_of_trees(std::unique_ptr<ProofSubject> subject);

@@ -1,5 +1,7 @@
 #include "proofs/registry.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -25,7 +27,32 @@ Registrations<RegisteredTheorem::Build>& registered_theorems() {
   return all;
 }
 
+struct Progress {
+  RegisteredProgress::Build build;
+  AtAnySize at_any_size;
+};
+Registrations<Progress>& registered_progress() {
+  static Registrations<Progress> all;
+  return all;
+}
+
 }  // namespace
+
+RegisteredProgress::RegisteredProgress(const Origin& origin, Build build, AtAnySize at_any_size) {
+  registered_progress().add(origin, {build, at_any_size});
+}
+
+std::unique_ptr<ProofSubject> progress_of(std::string_view system, const SystemOptions& options,
+                                          bool any_size) {
+  for (const auto& [name, progress] : registered_progress().in_order()) {
+    if (name != system) continue;
+    if (any_size && progress.at_any_size == AtAnySize::no)
+      throw BadInput(fmt::format("the progress of {} is not proved for any size", system),
+                     "leave out --any-size");
+    return progress.build(options, any_size);
+  }
+  return nullptr;
+}
 
 RegisteredTheorem::RegisteredTheorem(const Origin& origin, Build build) {
   registered_theorems().add(origin, build);

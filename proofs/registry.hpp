@@ -1,6 +1,7 @@
 // How a proof puts itself on the list (prover.hpp, proofs()).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "proofs/prover.hpp"
@@ -23,6 +24,13 @@ struct RegisteredClaims {
 struct RegisteredTheorem {
   using Build = std::unique_ptr<ProofSubject> (*)(const SystemOptions&);
   RegisteredTheorem(const Origin& origin, Build build);
+};
+
+// Likewise of what makes a system answer (progress_system.hpp), and whether that is proved at any size, too.
+enum class AtAnySize : std::uint8_t { no, yes };
+struct RegisteredProgress {
+  using Build = std::unique_ptr<ProofSubject> (*)(const SystemOptions&, bool any_size);
+  RegisteredProgress(const Origin& origin, Build build, AtAnySize at_any_size);
 };
 
 }  // namespace lockstep

@@ -137,7 +137,8 @@ std::string proof_text(const ProofTitle& title, const ProofResult& result, bool 
   std::string text = fmt::format("Prove {}\n  For       {}\n", title.system, title.scope);
   if (fixed != title.scope) text += fmt::format("  Fixed     {}\n", fixed);
   if (!title.client.empty()) text += fmt::format("  Client    {}\n", wrapped(title.client, head, head));
-  text += fmt::format("  Theorem   {}\n  Solvers   {}\n\n", title.theorem, title.solvers);
+  text +=
+      fmt::format("  Theorem   {}\n  Solvers   {}\n\n", wrapped(title.theorem, head, head), title.solvers);
   std::vector<std::string> order;
   std::map<std::string, Tally> tallies;
   for (const Obligation& o : result.obligations) {

@@ -274,6 +274,10 @@ TEST_CASE("mutants are counted by rule, and those that live are said with what i
   CHECK(nothing.status == 2);
   CHECK_THAT(nothing.error, Catch::Contains("no lemmas for the theorem"));
   CHECK(lockstep.run({"mutate", "german", "--by", "oracle"}).status == 2);
+  const Result unasked = lockstep.run({"mutate", "german", "--by", "progress"});
+  CHECK(unasked.status == 2);
+  CHECK_THAT(unasked.error, Catch::Contains("no lemmas for a proof of progress"));
+  CHECK(lockstep.run({"mutate", "write-through", "--by", "theorem,progress"}).status == 2);
   const auto json =
       nlohmann::json::parse(lockstep.run({"mutate", "german", "--size", "node=2", "--json"}).out);
   CHECK(json.at("schema") == "lockstep.mutants/1");

@@ -956,6 +956,80 @@ TEST_CASE("obligations are kept as SMT-LIB text that says what it is") {
   CHECK(files > 0);
 }
 
+TEST_CASE("systems answer when they are left alone, some at any size") {
+  const auto answers = [](const std::string& name, const std::string& variant, bool any_size) {
+    SystemOptions system;
+    system.variant = variant;
+    ProveOptions options;
+    options.any_size = any_size;
+    const ProofResult result = prove(*progress_of(name, system, any_size), options);
+    INFO(name << "/" << variant);
+    CHECK(result.proved());
+    for (const std::string_view claim :
+         {"as long as a request waits, some rule is enabled", "leaves less to do",
+          "answers whoever waits no longer",
+          "where threads have ended and no rule is enabled, memory has drained"}) {
+      CHECK(std::any_of(result.obligations.begin(), result.obligations.end(),
+                        [&](const Obligation& o) { return o.lemma == claim; }));
+    }
+  };
+  answers("write-through", "default", true);
+  answers("write-through", "atomics-hold", false);
+  answers("lab", "default", false);
+  answers("lab", "checked", false);
+  answers("quick-release", "split-fifo", false);
+  answers("halcone", "default", true);
+  answers("halcone", "merged", false);
+  CHECK(progress_of("sc", {}, false) == nullptr);
+  CHECK_THROWS_WITH(progress_of("lab", {}, true), Catch::Contains("not proved for any size"));
+}
+
+TEST_CASE("two messages on each of quick-release's links leave it to answer") {
+  SystemOptions system;
+  system.sizes = {{"link1-messages", 2}, {"link2-messages", 2}};
+  CHECK(prove(*progress_of("quick-release", system, false), {}).proved());
+}
+
+TEST_CASE("a system that may not answer is not proved to: each way to stop, to go round and to forget") {
+  struct Slip {
+    std::string system, rule, mutant, claim;
+  };
+  const std::string stops = "as long as a request waits, some rule is enabled";
+  const std::string rounds = "leaves less to do";
+  const std::string forgets = "answers whoever waits no longer";
+  const std::vector<Slip> slips{
+      {"write-through", "directory answers a marker", "never fires", stops},
+      {"write-through", "fill reaches L1", "never fires", stops},
+      {"write-through", "fill reaches L1",
+       "lacks `l1(cu_of(thread), port(thread).request.block).present = true`", rounds},
+      {"write-through", "load hits L1", "lacks `port(thread).pending = false`", rounds},
+      {"write-through", "load hits L1", "lacks `port(thread).done = true`", forgets},
+      {"quick-release", "S-FIFO2 passes a marker on", "never fires", stops},
+      {"quick-release", "invalidation reaches rL1", "never fires", stops},
+      {"quick-release", "invalidation reaches rL1", "lacks `invalidation1(cu, block) = false`", rounds},
+      {"halcone", "time begins again", "never fires", stops},
+      {"halcone", "time begins again", "does nothing", rounds},
+  };
+  for (const Slip& slip : slips) {
+    std::size_t made = 0;
+    for (const recorded::RecordedRule& rule : trees_of(find_system(slip.system), SystemOptions{}).rules) {
+      if (rule.name != slip.rule) continue;
+      for (const Mutation& mutation : mutations_of(rule)) {
+        if (text(mutation).find(slip.mutant) == std::string::npos) continue;
+        ++made;
+        SystemOptions changed;
+        changed.mutation = std::make_shared<const Mutation>(mutation);
+        ProveOptions options;
+        options.check_vacuity = false;
+        INFO(slip.system << ": " << slip.rule << " " << text(mutation));
+        CHECK(refuted(prove(*progress_of(slip.system, changed, false), options), slip.claim));
+      }
+    }
+    INFO(slip.system << ": " << slip.rule << " " << slip.mutant);
+    CHECK(made == 1);
+  }
+}
+
 TEST_CASE("a proof of a system that has none names those that have") {
   CHECK_THROWS_WITH(find_proof("sc"), Catch::Contains("no proof of 'sc'"));
   CHECK_THROWS_WITH(find_proof("germann"), Catch::Contains("german"));

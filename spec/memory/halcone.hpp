@@ -262,6 +262,11 @@ struct Protocol : MemorySystem<K, faults, variants> {
     return at_memory(s, t) || (on_cpu(s, t) && !asks(s, t, Operation::fence));
   }
 
+  // There is no timestamp for the lease that it will be given.
+  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
+    return !only_looks(s, t) && lease_end(s, t) > Number(last_timestamp());
+  }
+
   static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
   static Number earlier(const Number& a, const Number& b) { return K::select(a < b, a, b); }
   [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
@@ -491,9 +496,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
   // A load that synchronizes looks and is given no lease.
   [[nodiscard]] Bool only_looks(const State& s, ThreadIx t) const {
     return asks(s, t, Operation::load) && (machine.is_host(t) || passes_l2(s, t));
-  }
-  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
-    return !only_looks(s, t) && lease_end(s, t) > Number(last_timestamp());
   }
   [[nodiscard]] bool overflow_is_local() const { return prints("overflow-forgets-leases"); }
   // MM may serve the thread's request: its lease is a timestamp.

@@ -112,6 +112,20 @@ struct Buffers : MemorySystem<K, lab::own_faults, variants> {
 
   // ---- What the hierarchy asks ----
 
+  // "Programmers or compilers can instrument software to use this new memory ordering to indicate commutative
+  // atomics to the hardware" (3.2.2); "non-commutative atomics bypass LAB".
+  template <class S>
+  [[nodiscard]] Bool takes(const S& s, ThreadIx t) const {
+    const auto& q = s.port(t).request;
+    const Bool scope = Bool(is("any-scope")) || q.scope == Scope::agent;
+    const Bool updates =
+        on_gpu(s, t) && asks(s, t, Operation::rmw) && q.order == Order::comm && scope && commutes(q.function);
+    // A negative bound is a very large one: such a run can't be counted.
+    const Bool countable = !is_bounded(q.function) || Value(q.a) >= Value(0);
+    return updates && (Bool(fault("runs-by-own-function")) || countable) &&
+           (Bool(fault("result-buffered")) || !q.returns);
+  }
+
   template <class S>
   [[nodiscard]] Bool admits(const S& s, ThreadIx t) const {
     const Bool waits = at_ordering_point(s, t) && !emptied(s, cu(t));
@@ -176,20 +190,6 @@ struct Buffers : MemorySystem<K, lab::own_faults, variants> {
   [[nodiscard]] Bool empty(const S& s, Cu c) const {
     return !exists_present(k, slice(s.front.lab, c, blocks),
                            [&](Block b) { return present(s.front.lab(c, b)); });
-  }
-
-  // "Programmers or compilers can instrument software to use this new memory ordering to indicate commutative
-  // atomics to the hardware" (3.2.2); "non-commutative atomics bypass LAB".
-  template <class S>
-  [[nodiscard]] Bool takes(const S& s, ThreadIx t) const {
-    const auto& q = s.port(t).request;
-    const Bool scope = Bool(is("any-scope")) || q.scope == Scope::agent;
-    const Bool updates =
-        on_gpu(s, t) && asks(s, t, Operation::rmw) && q.order == Order::comm && scope && commutes(q.function);
-    // A negative bound is a very large one: such a run can't be counted.
-    const Bool countable = !is_bounded(q.function) || Value(q.a) >= Value(0);
-    return updates && (Bool(fault("runs-by-own-function")) || countable) &&
-           (Bool(fault("result-buffered")) || !q.returns);
   }
 
   // "At all kernel boundaries or at software enforced ordering points [...] all LAB entries are evicted"
