@@ -163,9 +163,15 @@ struct LinkLemmas : MemoryClaims<System> {
                 });
     each_thread(v, "a thread that releases has its marker on a link",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
-                  return (m.stage(t) == Stage::releasing) ==
+                  return has_marker(m, t) ==
                          (w().on1(s.system, UpKind::marker, t) || w().on2(s.system, UpKind::marker, t));
                 });
+    if constexpr (W::Memory::keeps) {
+      each_thread(v, "a marker that L2 has not seen is on link1",
+                  [this](const State& s, const auto& m, const ThreadIx& t) {
+                    return m.stage(t) != Stage::releasing || w().on1(s.system, UpKind::marker, t);
+                  });
+    }
     each_thread(v, "a thread that performs an atomic has it on a link",
                 [this](const State& s, const auto& m, const ThreadIx& t) {
                   return (m.stage(t) == Stage::performing) ==
@@ -195,7 +201,7 @@ struct LinkLemmas : MemoryClaims<System> {
                   const Bool beyond = atomic_beyond_group(m, t);
                   const Bool synchronizing = m.stage(t) != Stage::idle;
                   const Bool reading = m.read(t).stage != ReadStage::none;
-                  const Bool releasing = m.stage(t) == Stage::releasing || m.stage(t) == Stage::released;
+                  const Bool releasing = has_marker(m, t) || m.stage(t) == Stage::released;
                   return (!(synchronizing || reading) || (m.port(t).pending && !w().host(t))) &&
                          (!synchronizing || beyond) && (!releasing || releases(q.order)) &&
                          (!reading || !synchronizing ||
@@ -244,6 +250,14 @@ struct LinkLemmas : MemoryClaims<System> {
   }
 
  private:
+  [[nodiscard]] static Bool has_marker(const auto& m, const ThreadIx& t) {
+    const Bool releases = m.stage(t) == Stage::releasing;
+    if constexpr (W::Memory::keeps) {
+      return releases || m.stage(t) == Stage::writing_back;
+    } else {
+      return releases;
+    }
+  }
   template <class Memory, class Link, class Here>
   [[nodiscard]] Bool own(const Memory& m, const Link& link, Here&& here) const {
     Bool all(true);

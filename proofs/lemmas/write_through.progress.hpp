@@ -19,6 +19,7 @@ struct ProgressLemmas : LinkLemmas<System> {
   using typename Base::Cu;
   using typename Base::ThreadIx;
   using typename Base::Up;
+  static constexpr bool keeps = Base::W::Memory::keeps;
 
   static constexpr std::array<std::string_view, 3> left_to_the_explorer{
       "a copy in L1 has its CU's newest write on the link",
@@ -35,9 +36,11 @@ struct ProgressLemmas : LinkLemmas<System> {
                         const auto& read = m.read(t);
                         return read.stage != ReadStage::none || (!read.stale1 && !read.stale2);
                       });
-    Base::each_thread(
-        v, "no marker waits for what L2 has kept",
-        [](const auto&, const auto& m, const ThreadIx& t) { return m.stage(t) != Stage::writing_back; });
+    if constexpr (!keeps) {
+      Base::each_thread(
+          v, "no marker waits for what L2 has kept",
+          [](const auto&, const auto& m, const ThreadIx& t) { return m.stage(t) != Stage::writing_back; });
+    }
   }
 
   template <class R>
@@ -54,7 +57,8 @@ struct ProgressLemmas : LinkLemmas<System> {
     r.each(over(threads), [](const auto& m, const ThreadIx& t) {
       std::vector<Bool> left{m.port(t).pending};
       Bool before = m.port(t).pending && m.stage(t) == Stage::idle;
-      for (const Stage stage : {Stage::releasing, Stage::released, Stage::performing, Stage::invalidating2}) {
+      for (const Stage stage : {Stage::releasing, Stage::writing_back, Stage::released, Stage::performing,
+                                Stage::invalidating2}) {
         left.push_back(before);
         before = before || (m.port(t).pending && m.stage(t) == stage);
       }
@@ -69,6 +73,13 @@ struct ProgressLemmas : LinkLemmas<System> {
     r.each(over(cus), [this](const auto& m, const Cu& c) {
       return rows_queued(k(), m.link1(c), [](const Up& row) { return row.kind != UpKind::read; });
     });
+    // What an L2 keeps it passes on once.
+    if constexpr (keeps) {
+      r.group();
+      r.each(over(agents, blocks, words), [](const auto& m, const Agent& a, const auto& b, const auto& word) {
+        return std::vector<Bool>{m.l2(a, b).due, m.l2(a, b).dirty(word)};
+      });
+    }
     // A read that is for nothing is sent again.
     r.group();
     r.each(over(threads), [](const auto& m, const ThreadIx& t) {

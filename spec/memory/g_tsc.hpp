@@ -184,6 +184,10 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] static Bool in_flight(const State& s, ThreadIx t) {
     return s.transit(t).stage != Stage::none;
   }
+  // L2 has no timestamp for the lease that it will be given.
+  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
+    return lease_end(s, t) > Number(last_timestamp());
+  }
   static Number later(const Number& a, const Number& b) { return K::select(a < b, b, a); }
   [[nodiscard]] int last_timestamp() const { return k.template extent<TimestampTag>() - 1; }
   [[nodiscard]] int lease() const { return k.template extent<Lease>(); }
@@ -279,9 +283,6 @@ struct Protocol : MemorySystem<K, faults, variants> {
   [[nodiscard]] Number lease_end(const State& s, ThreadIx t) const {
     return K::select(writes(s, t), begins(s, t) + lease(),
                      later(s.l2(block(s, t)).rts, Number(s.transit(t).time) + lease()));
-  }
-  [[nodiscard]] Bool overflows(const State& s, ThreadIx t) const {
-    return lease_end(s, t) > Number(last_timestamp());
   }
   // "both wts values are the same, it means that the data was not modified by another CU".
   [[nodiscard]] Bool same_version(const State& s, ThreadIx t) const {
