@@ -490,6 +490,7 @@ Command add_prove(CLI::App& lockstep) {
       "  lockstep prove german --suggest\n"
       "  lockstep prove quick-release --claims\n"
       "  lockstep prove write-through --theorem --certify certificates\n"
+      "  lockstep prove write-through --progress --any-size\n"
       "\n"
       "A lemma is proved when it holds at the start and every rule keeps it, given all lemmas.\n"
       "Exit status: 0 proved, 1 refuted, vacuous or disagreed about, 2 bad input or a solver\n"
