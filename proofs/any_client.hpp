@@ -89,4 +89,19 @@ class AnyClient {
   int variant_;
 };
 
+// With the memory system's own properties, which is what a proof reads.
+template <class Info, class K>
+class AskedAnything : public AnyClient<Info, K> {
+ public:
+  using State = typename AnyClient<Info, K>::State;
+  using AnyClient<Info, K>::AnyClient;
+  void invariants(InvariantList<K, State>& v) const {
+    InvariantList<K, typename AnyClient<Info, K>::MemoryState> of_memory;
+    of_memory.keep(this->memory()).invariants(of_memory);
+    v.part(of_memory, &State::memory);
+  }
+  void restore(State&) const {}
+  [[nodiscard]] bool proper_end(const State&) const { return false; }
+};
+
 }  // namespace lockstep

@@ -219,20 +219,10 @@ class ReadClaims {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const auto& x, const auto& y) { return x.name == y.name; });
   }
-  [[nodiscard]] static Members variables(const RuleOf& rule, std::vector<ReadRule::Parameter>& named) {
-    Session& session = Session::current();
-    Members members;
-    for (const auto& parameter : rule.parameters) {
-      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
-      named.push_back({std::string(parameter.name), parameter.type, members.back()});
-    }
-    return members;
-  }
-
   void follows(const RuleOf& rule) {
     Two two;
     ReadClaim claim = claim_of(rule, "whoever is ahead keeps up");
-    const Members members = variables(rule, claim.parameters);
+    const Members members = variables_of(rule, claim.parameters);
     claim.given = before(two);
     claim.given.push_back(holds(rule, two.behind, members));
     fire(rule, two.behind, members);
@@ -261,26 +251,16 @@ class ReadClaims {
     Term any = Session::current().truth(false);
     for (const RuleOf& rule : rules_.values()) {
       if (rule.rule.fairness != Fairness::fair || System::begins(rule.rule)) continue;
-      Members members;
-      each_instance(rule, members, [&] { any = either(any, holds(rule, bound, members)); });
+      any = either(any,
+                   some_instance(rule, [&](const Members& members) { return holds(rule, bound, members); }));
     }
     return any;
-  }
-  template <class F>
-  static void each_instance(const RuleOf& rule, Members& members, F&& f) {
-    if (members.size() == rule.parameters.size()) return f();
-    const Domain& domain = rule.parameters[members.size()].type;
-    for (int i = 0; i < domain.size; ++i) {
-      members.push_back(Session::current().member(domain, i));
-      each_instance(rule, members, f);
-      members.pop_back();
-    }
   }
 
   void ends(const RuleOf& rule) {
     Two two;
     ReadClaim claim = claim_of(rule, "who is behind is at no end before");
-    const Members members = variables(rule, claim.parameters);
+    const Members members = variables_of(rule, claim.parameters);
     claim.given = before(two);
     claim.given.push_back(holds(rule, two.ahead, members));
     claim.goal = either(holds(rule, two.behind, members), goes_on(two.behind));
@@ -336,7 +316,7 @@ class ReadClaims {
       Bound before(false);
       Bound after(false);
       ReadClaim claim = claim_of(rule, fmt::format("mends no breach of \"{}\"", invariant.name));
-      const Members members = variables(rule, claim.parameters);
+      const Members members = variables_of(rule, claim.parameters);
       lemmas_of(before.state, claim.given);
       claim.given.push_back(holds(rule, before, members));
       claim.given.push_back(at_once.where(&before.memory(), members.data()));
@@ -361,7 +341,7 @@ class ReadClaims {
     Bound behind(false);
     Bound ahead(false);
     ReadClaim claim = claim_of(rule, "taken at once, it leads ahead");
-    const Members members = variables(rule, claim.parameters);
+    const Members members = variables_of(rule, claim.parameters);
     lemmas_of(behind.state, claim.given);
     claim.given.push_back(holds(rule, behind, members));
     claim.given.push_back(at_once.where(&behind.memory(), members.data()));
@@ -375,8 +355,8 @@ class ReadClaims {
     Bound after(false);   // the other comes after it
     Bound before(false);  // the other comes before it
     ReadClaim claim = claim_of(other, fmt::format("may as well come after \"{}\"", rule.rule.name));
-    const Members own = variables(rule, claim.parameters);
-    const Members others = variables(other, claim.parameters);
+    const Members own = variables_of(rule, claim.parameters);
+    const Members others = variables_of(other, claim.parameters);
     lemmas_of(after.state, claim.given);
     claim.given.push_back(holds(rule, after, own));
     claim.given.push_back(holds(other, after, others));
@@ -403,7 +383,7 @@ class ReadClaims {
   std::unique_ptr<LaterOrNow> later_or_now(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits,
                                            ReadClaim& claim) const {
     auto two = std::make_unique<LaterOrNow>();
-    two->own = variables(rule, claim.parameters);
+    two->own = variables_of(rule, claim.parameters);
     lemmas_of(two->later.state, claim.given);
     claim.given.push_back(enabled(rule, two->later, two->own));
     claim.given.push_back(waits.where(&two->later.memory(), two->own.data()));
@@ -415,7 +395,7 @@ class ReadClaims {
   void comes_later(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits, const RuleOf& other) {
     ReadClaim claim = claim_of(other, fmt::format("may as well come before \"{}\"", rule.rule.name));
     const auto two = later_or_now(rule, waits, claim);
-    const Members others = variables(other, claim.parameters);
+    const Members others = variables_of(other, claim.parameters);
     if (&rule == &other) claim.given.push_back(differ(two->own, others));
     claim.given.push_back(enabled(other, two->now, others));
     claim.goal =
@@ -432,7 +412,7 @@ class ReadClaims {
   void hides_no_rule(const RuleOf& rule, const AtOnceValue<SymbolicErased>& waits, const RuleOf& other) {
     ReadClaim claim = claim_of(other, fmt::format("is not ended by \"{}\"", rule.rule.name));
     const auto two = later_or_now(rule, waits, claim);
-    const Members others = variables(other, claim.parameters);
+    const Members others = variables_of(other, claim.parameters);
     claim.given.push_back(enabled(other, two->later, others));
     claim.goal = either(enabled(other, two->now, others), goes_on(two->now));
     visitor_.claim(claim);

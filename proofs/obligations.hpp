@@ -177,6 +177,39 @@ class ReadSystem {
   InvariantList<K, State> lemmas_;
 };
 
+// A variable for each parameter of a rule, which a claim then names.
+inline std::vector<Term> variables_of(const RuleValue<SymbolicErased>& rule,
+                                      std::vector<ReadRule::Parameter>& named) {
+  Session& session = Session::current();
+  std::vector<Term> members;
+  for (const auto& parameter : rule.parameters) {
+    members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
+    named.push_back({std::string(parameter.name), parameter.type, members.back()});
+  }
+  return members;
+}
+
+// Whether `holds(members)` is true of some members of a rule's parameters.
+template <class Holds>
+Term some_instance(const RuleValue<SymbolicErased>& rule, Holds&& holds, std::vector<Term> members = {}) {
+  if (members.size() == rule.parameters.size()) return holds(members);
+  Session& session = Session::current();
+  const Domain& domain = rule.parameters[members.size()].type;
+  const auto with = [&](const Term& member) {
+    std::vector<Term> more = members;
+    more.push_back(member);
+    return some_instance(rule, holds, std::move(more));
+  };
+  if (domain.kind == Domain::Kind::any) {
+    const Term member = session.unbound(domain);
+    const Term body = with(member);
+    return body.is_true() || body.is_false() ? body : z3::exists(member, body);
+  }
+  Term any = session.truth(false);
+  for (int i = 0; i < domain.size; ++i) any = either(any, with(session.member(domain, i)));
+  return any;
+}
+
 // A system's rules as they are read and as their trees say them, two systems that list the same rules: that
 // both are enabled in the same states, leave the same behind and ask for the same room.
 template <class System>
@@ -224,11 +257,7 @@ class ReadTrees {
                const RuleValue<SymbolicErased>& tree) {
     Session& session = Session::current();
     ReadClaim claim{name, {}, {}, {}, session.truth(true), {}};
-    Members members;
-    for (const auto& parameter : rule.parameters) {
-      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
-      claim.parameters.push_back({std::string(parameter.name), parameter.type, members.back()});
-    }
+    const Members members = variables_of(rule, claim.parameters);
     Fired read(rule, members);
     Fired told(tree, members);
     claim.stores = {{"rule", &read.store}, {"tree", &told.store}};

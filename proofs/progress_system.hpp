@@ -5,7 +5,7 @@
 //
 // What remains to be done is stated beside the lemmas, as truths of members, in groups: what is done of one
 // group may begin anything in later ones again, and nothing in its own or those before. There are finitely
-// many members, so there is no end to no run of such steps: a lexicographic order of sets, ordered by
+// many members, so no run of such steps is without end: a lexicographic order of sets, ordered by
 // inclusion, which needs no numbers and so speaks of any size.
 //
 // Obligations, given the lemmas:
@@ -26,14 +26,13 @@
 #include <utility>
 #include <vector>
 
-#include "checker/explore/adaptor.hpp"
 #include "checker/support/diagnostic.hpp"
 #include "checker/systems/sizes.hpp"
 #include "proofs/any_client.hpp"
 #include "proofs/capacities.hpp"
 #include "proofs/history.hpp"
+#include "proofs/open_system.hpp"
 #include "proofs/proof_system.hpp"
-#include "spec/program/client.hpp"
 #include "spec/program/ended.hpp"
 
 namespace lockstep {
@@ -118,21 +117,6 @@ std::vector<typename K::Bool> rows_queued(const K& k, const Queue<Row, Slot>& qu
   return rows;
 }
 
-// A memory system with a client that may ask for anything.
-template <class Info, class K>
-class AskedAnything : public AnyClient<Info, K> {
- public:
-  using State = typename AnyClient<Info, K>::State;
-  using AnyClient<Info, K>::AnyClient;
-  void invariants(InvariantList<K, State>& v) const {
-    InvariantList<K, typename AnyClient<Info, K>::MemoryState> of_memory;
-    of_memory.keep(this->memory()).invariants(of_memory);
-    v.part(of_memory, &State::memory);
-  }
-  void restore(State&) const {}
-  [[nodiscard]] bool proper_end(const State&) const { return false; }
-};
-
 namespace symbolic {
 
 // `System` with its lemmas, which `Lemmas` has, beside what remains to be done.
@@ -165,7 +149,7 @@ class ReadProgress {
         if (Client::is_of_client(rule.rule)) continue;
         fired(rule, "answers whoever waits no longer",
               [&](const Bound& before, const Bound& after) { return answers(before, after); });
-        if (rule.rule.fairness == Fairness::fair) {
+        if (is_counted_on(rule)) {
           fired(rule, "leaves less to do", [&](const Bound& before, const Bound& after) {
             return remainder_.is_less(before.memory(), after.memory());
           });
@@ -195,36 +179,16 @@ class ReadProgress {
     for (const auto& lemma : lemmas_.values()) given.push_back(lemma.predicate(&bound.state, nullptr));
     Session::current().drop_requirements();
   }
-  [[nodiscard]] Term enabled_somewhere(const RuleOf& rule, const Bound& bound, Members& members) const {
-    if (members.size() == rule.parameters.size()) {
-      const Term guard = rule.guard(&bound.state, members.data());
-      Session::current().drop_requirements();
-      return guard;
-    }
-    Session& session = Session::current();
-    const Domain& domain = rule.parameters[members.size()].type;
-    const auto with = [&](const Term& member) {
-      members.push_back(member);
-      const Term some = enabled_somewhere(rule, bound, members);
-      members.pop_back();
-      return some;
-    };
-    if (domain.kind == Domain::Kind::any) {
-      const Term member = session.unbound(domain);
-      const Term body = with(member);
-      return body.is_true() || body.is_false() ? body : z3::exists(member, body);
-    }
-    Term any = session.truth(false);
-    for (int i = 0; i < domain.size; ++i) any = either(any, with(session.member(domain, i)));
-    return any;
-  }
   [[nodiscard]] Term some_rule_is_enabled(Bound& bound) const {
     Session::current().hold(&bound.store);
     Term any = Session::current().truth(false);
     for (const RuleOf& rule : rules_.values()) {
       if (!is_counted_on(rule)) continue;
-      Members members;
-      any = either(any, enabled_somewhere(rule, bound, members));
+      any = either(any, some_instance(rule, [&](const Members& members) {
+                     const Term guard = rule.guard(&bound.state, members.data());
+                     Session::current().drop_requirements();
+                     return guard;
+                   }));
     }
     return any;
   }
@@ -272,11 +236,7 @@ class ReadProgress {
     Bound before;
     Bound after;
     ReadClaim claim{std::string(rule.rule.name), std::string(what), {}, {}, session.truth(true), {}};
-    Members members;
-    for (const auto& parameter : rule.parameters) {
-      members.push_back(session.variable(parameter.type, session.fresh(std::string(parameter.name))));
-      claim.parameters.push_back({std::string(parameter.name), parameter.type, members.back()});
-    }
+    const Members members = variables_of(rule, claim.parameters);
     given_lemmas(before, claim.given);
     session.hold(&before.store);
     claim.given.push_back(rule.guard(&before.state, members.data()));
@@ -306,7 +266,6 @@ template <class Info, template <class> class Lemmas, template <class> class Hist
 std::unique_ptr<ProofSubject> build_progress(const SystemOptions& options, bool any_size) {
   using Sizes = ClientSizes<Info, Capacities>;
   using Terms = Symbolic<Sizes>;
-  using Numbers = Concrete<ClientSizes<Info, FullCapacities>>;
   const SystemEntry& entry = find_system(Info::name);
   const int variant = variant_index(entry, options.variant);
   const std::uint64_t faults = fault_mask(entry, options.faults);
@@ -332,33 +291,9 @@ std::unique_ptr<ProofSubject> build_progress(const SystemOptions& options, bool 
   // A tree computes what an RMW leaves.
   const symbolic::Words words =
       options.mutation ? symbolic::computed(symbolic::Words::any) : symbolic::Words::any;
-  // The explorer's machine: a thread on each of two CUs, one block of one word, the shortest queues.
-  Sizes small = sizes;
-  small.visit([]<class Tag>(Tag, int& size) {
-    if (counts_things<Tag>) size = 1;
-  });
-  small.template set<ThreadTag>(2);
-  small.template set<CuTag>(2);
-  Info::default_sizes(small, variant);
-  small.visit([&]<class Tag>(Tag, int& size) {
-    if (Tag::fixed && counts_things<Tag>) size = 1;
-  });
-  const auto explore = [=]() -> std::unique_ptr<Model> {
-    Numbers k;
-    Sizes explored = small;
-    k.sizes.visit([&]<class Tag>(Tag, int& size) { size = explored.template extent<Tag>(); });
-    k.set_value_range({0, 1});
-    Machine<Numbers> machine{};
-    for (std::size_t t = 0; t < 2; ++t)
-      machine.cu_of.image[t] = machine.predecessor_of.image[t] = static_cast<std::uint8_t>(t);
-    using Explored = WithHistory<OpenSystem<Info, Numbers>, History>;
-    return std::make_unique<CompiledModel<WithLemmas<Explored, Lemmas>>>(
-        WithLemmas<Explored, Lemmas>(
-            Explored(OpenSystem<Info, Numbers>(k, machine, faults, variant, Watch::nothing))),
-        Reductions::none());
-  };
+  const auto explored = explored_memory<Info, History, Lemmas>(sizes, variant, faults, Watch::nothing);
   return std::make_unique<CompiledProof<Proved>>(
-      [=](Trees trees) { return Proved(observed(trees)); }, explore, small, any_size,
+      [=](Trees trees) { return Proved(observed(trees)); }, explored.model, explored.sizes, any_size,
       ProofCover{words,
                  "any: at any moment any idle thread asks for any operation, function, order and scope",
                  {},

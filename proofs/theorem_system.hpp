@@ -29,21 +29,13 @@ namespace lockstep {
 // The client of the prover, with a word that is watched. Blocks are interchangeable, and so are words: the
 // first one stands for any.
 template <class Info, class K>
-class WatchedByAny : public AnyClient<Info, K> {
+class WatchedByAny : public AskedAnything<Info, K> {
  public:
-  using Base = AnyClient<Info, K>;
+  using Base = AskedAnything<Info, K>;
   using State = typename Base::State;
   using Base::Base;
   static typename K::template Ix<BlockTag> watched_block() { return K::template constant<BlockTag>(0); }
   static typename K::template Ix<WordTag> watched_word() { return K::template constant<WordTag>(0); }
-
-  void invariants(InvariantList<K, State>& v) const {
-    InvariantList<K, typename Base::MemoryState> of_memory;
-    of_memory.keep(this->memory()).invariants(of_memory);
-    v.part(of_memory, &State::memory);
-  }
-  void restore(State&) const {}
-  [[nodiscard]] bool proper_end(const State&) const { return false; }
 };
 
 // A request of the explored client, which asks for it at any word.
