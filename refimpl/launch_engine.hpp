@@ -49,6 +49,9 @@ class LaunchEngine {
       throw BadInput(fmt::format("{}/{} serves accesses of other chiplets, which is not simulated",
                                  Info::name, options.variant));
     }
+    if (protocol_.has_l1s())
+      throw BadInput(fmt::format(
+          "{}: accesses of single CUs are not simulated; leave the variant or fault of L1s out", Info::name));
     Info::sizes_for(protocol_.k.sizes, workload.launches);
     protocol_.k.bind(state_, binder_);
     pages_ = static_cast<int>(workload.launches.structures.size()) * workload.launches.words;

@@ -84,6 +84,21 @@ TEST_CASE("CPCoh: likewise with two words of a line", "[.][nightly]") {
   CHECK(violated(*cpcoh("overlapping", split_line)) == "");
 }
 
+TEST_CASE("CPCoh: L1s that a launch invalidates keep nothing from later kernels") {
+  CHECK(violated(*cpcoh("l1s", one_word)) == "");
+  CHECK(violated(*cpcoh("l1s", split_line)) == "");
+  CHECK(violated(*cpcoh("l1s", one_word, {"l1s-by-acquires-alone"})) == stale_read);
+}
+
+TEST_CASE("CPCoh: every rule of L1s fires") {
+  const auto model = cpcoh("l1s", one_word);
+  const ExploreResult result = explore(*model, {});
+  for (std::size_t i = 0; i < result.fired.size(); ++i) {
+    INFO(model->rules()[i].name);
+    CHECK((result.fired[i] == 0) == (model->rules()[i].name == "coarsens two structures"));
+  }
+}
+
 TEST_CASE("CPCoh: every rule fires") {
   std::vector<std::uint64_t> fired;
   for (const SizesOfRun& sizes : {shared_line, coarse}) {
@@ -145,6 +160,8 @@ TEST_CASE("CPCoh: every mistake is seen by what the table claims, or by a kernel
       {"acquires-before-releases", {split_line, unlisted_stale, stale_read}},
       // It takes two lines, of which one has two words: litmus/cpcoh/fetched-beside-dirty.
       {"running-fetches-unseen", {one_word, "", ""}},
+      {"l1s-by-acquires-alone", {one_word, stale_read, stale_read}},
+      {"store-keeps-l1", {one_word, stale_read, stale_read}},
       {"valid-acquired", {split_line, unneeded, ""}},
       {"dirty-released", {split_line, unneeded, ""}},
       {"release-by-chiplets", {two_lines, unneeded, ""}},

@@ -108,8 +108,8 @@ std::set<Fields> explored(const LaunchWorkload& workload, const std::string& var
       Fields fields;
       const std::string part = "memory.";
       for (const auto& [path, value] : model->fields(state.data())) {
-        // No kernel goes on beside another here.
-        if (path.starts_with(part) && !path.starts_with(part + "beside"))
+        // No kernel goes on beside another here, and L1s are left out.
+        if (path.starts_with(part) && !path.starts_with(part + "beside") && !path.starts_with(part + "l1"))
           fields[path.substr(part.size())] = value;
       }
       states.insert(std::move(fields));
@@ -259,6 +259,7 @@ TEST_CASE("a run of launches depends on nothing but its seed") {
 TEST_CASE("workloads of launches and machines of chiplets tell what does not fit") {
   CHECK_THROWS_WITH(compared("babelstraem", {"cpcoh"}), Catch::Contains("did you mean 'babelstream'?"));
   CHECK_THROWS_WITH(compared("stencil", {"cpcoh/home-served"}), Catch::Contains("is not simulated"));
+  CHECK_THROWS_WITH(compared("stencil", {"cpcoh/l1s"}), Catch::Contains("are not simulated"));
   CHECK_THROWS_WITH(compared("stencil", {"cpcoh"}, {}, {{"page", 16}}),
                     Catch::Contains("did you mean 'pages'?"));
   CHECK_THROWS_WITH(compared("stencil", {"cpcoh"}, {}, {{"pages", 2}}),

@@ -102,7 +102,7 @@ TEST_CASE("a sequence of launches reaches states of the system alone, and not al
       launches(" K0: R/W A | ;\n H: host reads A ;\n K2: unlabelled ;\n K3: R A | R A ;\n", "exists (stale)");
   Subject alone = subject_named("cpcoh");
   alone.options.reductions = Reductions::none();
-  alone.options.sizes = {{"structure", 1}, {"word", 1}, {"line-word", 1}, {"label", 1}};
+  alone.options.sizes = {{"structure", 1}, {"word", 1}, {"line-word", 1}, {"label", 1}, {"cu", 1}};
   Subject given = alone;
   given.options.sizes = {};
   given.launches = test->launches;
@@ -131,7 +131,7 @@ TEST_CASE("the suite's verdicts on CPCoh are those that its files expect") {
   }
   CHECK(systems == std::set<std::string>{"cpcoh", "cpcoh/as-printed", "cpcoh/as-drawn", "cpcoh/keep-dirty",
                                          "cpcoh/baseline", "cpcoh/home-served",
-                                         "cpcoh/home-served-as-printed", "cpcoh/overlapping"});
+                                         "cpcoh/home-served-as-printed", "cpcoh/overlapping", "cpcoh/l1s"});
 }
 
 TEST_CASE("every finding of CPCoh that a sequence shows convicts the print, and not the default") {
@@ -293,6 +293,14 @@ TEST_CASE("a sequence of launches is reported as a program's test is, without ra
   CHECK(json["races"]["judged"] == false);
 }
 
+TEST_CASE("a chiplet has one CU, or as many as are said") {
+  const std::string rows = " K0: R A | ;\n K1: R/W A | ;\n K2: R A | ;\n";
+  const std::vector<std::string> fault{"l1s-by-acquires-alone"};
+  CHECK(answer(*launches(rows, "exists (stale)", "A[1];"), "cpcoh/l1s", fault) == Observation::never);
+  CHECK(answer(*launches(rows, "exists (stale)", "A[1]; cus 2;"), "cpcoh/l1s", fault) ==
+        Observation::sometimes);
+}
+
 TEST_CASE("a system without such a client, or too small for a sequence, says so") {
   const Test test = launches(" K0: R A | ;\n", "exists (stale)");
   CHECK(run_on(*test, "german").message.find("takes no sequence of launches") != std::string::npos);
@@ -300,6 +308,9 @@ TEST_CASE("a system without such a client, or too small for a sequence, says so"
   CHECK(large.status == RunStatus::error);
   CHECK(large.message.find("t.litmus:2:3: error: needs word=10, and cpcoh holds at most 9") !=
         std::string::npos);
+  const SystemRun many = run_on(*launches(" K0: R A | ;\n", "exists (stale)", "A[1]; cus 3;"), "cpcoh/l1s");
+  CHECK(many.status == RunStatus::error);
+  CHECK(many.message.find("needs cu=3, and cpcoh holds at most 2") != std::string::npos);
 }
 
 TEST_CASE("a mistake in a sequence is told with its place, a caret and a remedy") {

@@ -704,6 +704,17 @@ TEST_CASE("cpcoh is proved for any number of chiplets, structures and words, wit
   CHECK(prove_system("cpcoh", true).proved());
 }
 
+TEST_CASE("cpcoh with L1s is proved for any number of CUs as well") {
+  SystemOptions options;
+  options.variant = "l1s";
+  CHECK(prove(*find_proof("cpcoh").build(options, true), {}).proved());
+  for (const std::string fault : {"l1s-by-acquires-alone", "store-keeps-l1"}) {
+    INFO(fault);
+    options.faults = {fault};
+    CHECK(prove(*find_proof("cpcoh").build(options, true), {}).count(ProofStatus::refuted) > 0);
+  }
+}
+
 TEST_CASE("every fault of cpcoh breaks an obligation") {
   for (std::size_t i = 0; i < cpcoh::faults.size(); ++i) {
     // Two kernels in flight are not proved without a fault either.

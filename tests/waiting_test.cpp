@@ -214,6 +214,27 @@ TEST_CASE("a full SyncMon and a full Monitor Log lose nobody", "[waiting]") {
   }
 }
 
+TEST_CASE("whichever sets of the condition cache are full, nobody is lost", "[waiting]") {
+  for (const Settings& settings : {Settings{"timeouts=none", "reading=keeps-monitoring"},
+                                   Settings{"timeouts=none", "reading=keeps-monitoring", "slots=2"},
+                                   Settings{"timeouts=none", "reading=keeps-monitoring", "log=0"},
+                                   Settings{"timeouts=all"}, Settings{}}) {
+    Settings full = settings;
+    full.emplace_back("reading=any-set-full");
+    CAPTURE(settings);
+    for (const Program& program : {one_waits(), two_wait(), two_values(), lock(), lock_of_three()}) {
+      INFO(program.name);
+      CHECK(verdict("awg", program, full) == verdict("awg", program, settings));
+    }
+  }
+  // Whom a set has no room for goes to the log, though his condition is the only one.
+  const Settings lossy{"timeouts=none", "reading=keeps-monitoring", "fault=drained-entry-lost"};
+  Settings full = lossy;
+  full.emplace_back("reading=any-set-full");
+  CHECK(verdict("awg", one_waits(), lossy) == "terminates");
+  CHECK(verdict("awg", one_waits(), full) == "deadlock");
+}
+
 TEST_CASE("an oracle loses nobody", "[waiting]") {
   for (const Settings& settings : {Settings{}, Settings{"slots=1"}, Settings{"taken=1"}}) {
     CAPTURE(settings);

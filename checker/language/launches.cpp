@@ -27,7 +27,7 @@ Names states() {
 const Names& reserved() {
   static const Names words{"R",    "W",       "host",    "unlabelled", "as",       "line", "stale",
                            "lost", "acquire", "release", "acquires",   "releases", "true", "false",
-                           "not",  "labels",  "exists",  "forall",     "filter"};
+                           "not",  "labels",  "exists",  "forall",     "filter",   "cus"};
   return words;
 }
 
@@ -71,6 +71,11 @@ class LaunchReader : public TestReader {
     if (launches_.tracked > 0)
       source_.fail(word.place, "the structures that a kernel may label are said twice");
     launches_.tracked = at_least_one(word, "a kernel may label one structure at least");
+  }
+  void cus(const Word& word) {
+    if (cus_given_) source_.fail(word.place, "the CUs of a chiplet are said twice");
+    cus_given_ = true;
+    launches_.cus = at_least_one(word, "a chiplet has one CU at least");
   }
 
   // -- The row of chiplets --
@@ -193,6 +198,7 @@ class LaunchReader : public TestReader {
   SourcePlace structure_place_;
   int words_ = 1;
   bool line_given_ = false;
+  bool cus_given_ = false;
 
   int chiplet_ = 0;
   bool write_ = false;
@@ -310,7 +316,7 @@ void TestReader::end_fact() {
 namespace grammar {
 namespace {
 
-// { A[3]; B[3]; line 3; labels 2; }
+// { A[3]; B[3]; line 3; labels 2; cus 2; }
 struct structure_name : identifier {};
 struct structure_words : number {};
 struct structure
@@ -319,8 +325,10 @@ struct line_words : number {};
 struct line : seq<keyword<'l', 'i', 'n', 'e'>, ws, must<line_words>> {};
 struct label_count : number {};
 struct label_limit : seq<keyword<'l', 'a', 'b', 'e', 'l', 's'>, ws, must<label_count>> {};
+struct cu_count : number {};
+struct cu_number : seq<keyword<'c', 'u', 's'>, ws, must<cu_count>> {};
 struct end_of_part : sor<semicolon, at<close_brace>> {};
-struct part : seq<sor<line, label_limit, structure>, ws, must<end_of_part>> {};
+struct part : seq<sor<line, label_limit, cu_number, structure>, ws, must<end_of_part>> {};
 struct close_memory : close_brace {};
 struct open_memory : open_brace {};
 struct memory : seq<must<open_memory>, ws, must<part>, ws, star<part, ws>, must<close_memory>> {};
@@ -367,11 +375,12 @@ struct sequence : seq<head, memory, ws, chiplet_row, ws, launches,
 // clang-format off
 template <> inline constexpr Expectation expectation<grammar::open_memory>{"the structures in '{' and '}'", "such as { A[4]; B[4]; line 2; }"};
 template <> inline constexpr Expectation expectation<grammar::part>{"a structure", "such as { A[4]; B[4]; line 2; }"};
-template <> inline constexpr Expectation expectation<grammar::close_memory>{"a structure, line, labels or '}'", "such as { A[4]; B[4]; line 2; labels 1; }"};
+template <> inline constexpr Expectation expectation<grammar::close_memory>{"a structure, line, labels, cus or '}'", "such as { A[4]; B[4]; line 2; labels 1; }"};
 template <> inline constexpr Expectation expectation<grammar::end_of_part>{"';' or '}'"};
 template <> inline constexpr Expectation expectation<grammar::structure_words>{"the number of its words"};
 template <> inline constexpr Expectation expectation<grammar::line_words>{"the number of words of a line"};
 template <> inline constexpr Expectation expectation<grammar::label_count>{"the number of structures that a kernel may label"};
+template <> inline constexpr Expectation expectation<grammar::cu_count>{"the number of CUs of a chiplet"};
 template <> inline constexpr Expectation expectation<grammar::chiplet_name>{"a chiplet", "chiplets are named C0, C1, ... from left to right"};
 template <> inline constexpr Expectation expectation<grammar::end_of_chiplets>{"'|' or ';' after a chiplet"};
 template <> inline constexpr Expectation expectation<grammar::labelled_structure>{"a structure", "such as R A[0..1]"};
@@ -391,6 +400,7 @@ template <> struct Action<grammar::structure_words> : Give<&LaunchReader::struct
 template <> struct Action<grammar::structure> : Call<&LaunchReader::end_structure> {};
 template <> struct Action<grammar::line_words> : Give<&LaunchReader::line> {};
 template <> struct Action<grammar::label_count> : Give<&LaunchReader::labels> {};
+template <> struct Action<grammar::cu_count> : Give<&LaunchReader::cus> {};
 
 template <> struct Action<grammar::begin_chiplets> : Call<&LaunchReader::begin_chiplets> {};
 template <> struct Action<grammar::chiplet_name> : Give<&LaunchReader::chiplet_column> {};

@@ -31,6 +31,7 @@ constexpr std::array reading_names{
     NamedReading{&WaitingReadings::observes_plain_stores, "observes-plain-stores"},
     NamedReading{&WaitingReadings::expiry_resumes, "expiry-resumes"},
     NamedReading{&WaitingReadings::any_order, "any-order"},
+    NamedReading{&WaitingReadings::any_set_full, "any-set-full"},
     NamedReading{&WaitingReadings::predictor, "predictor"},
 };
 

@@ -13,6 +13,7 @@ struct Lemmas {
   using State = typename Protocol::State;
   using Bool = typename Protocol::Bool;
   using Chiplet = typename Protocol::Chiplet;
+  using Cu = typename Protocol::Cu;
   using Structure = typename Protocol::Structure;
   using Word = typename Protocol::Word;
   using MaybeChiplet = typename Protocol::MaybeChiplet;
@@ -27,6 +28,7 @@ struct Lemmas {
     operations(v);
     copies(v);
     launches(v);
+    if (p.has_l1s()) l1s(v);
   }
 
  private:
@@ -167,6 +169,30 @@ struct Lemmas {
                 return implies(running(s) && stale(s, c, w) && p.may_access(s, c, w),
                                !Protocol::written_by_none_but(s, c, w));
               });
+  }
+
+  template <class V>
+  void each_l1_copy(V& v, std::string_view name, auto claim) const {
+    each_copy(v, name, [this, claim](const State& s, Chiplet c, Word w) {
+      return p.k.forall(cus, [&](Cu u) { return claim(s, c, u, w); });
+    });
+  }
+  template <class V>
+  void l1s(V& v) const {
+    each_l1_copy(v, "what a CU reads and writes is noted while a kernel runs",
+                 [](const State& s, Chiplet c, Cu u, Word w) {
+                   return implies(s.l1(c, u, w).read || s.l1(c, u, w).written, running(s) && !s.host);
+                 });
+    each_l1_copy(v, "an L1 has nothing dirty", [](const State& s, Chiplet c, Cu u, Word w) {
+      return s.l1(c, u, w).copy != Copy::dirty && s.l1(c, u, w).copy != Copy::overwritten;
+    });
+    each_l1_copy(v, "a word that a kernel uses is stale in an L1 only if another CU wrote it",
+                 [this](const State& s, Chiplet c, Cu u, Word w) {
+                   return implies(
+                       running(s) && !s.host && s.l1(c, u, w).copy == Copy::stale && p.may_access(s, c, w),
+                       !Protocol::written_by_none_but(s, c, w) ||
+                           p.k.exists(cus, [&](Cu o) { return o != u && s.l1(c, o, w).written; }));
+                 });
   }
 };
 

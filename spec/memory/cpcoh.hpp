@@ -16,8 +16,9 @@
 // taken out alone, as a fault (the first of the list below).
 //
 // Assumptions, where the text is silent:
-//  - L1s are invalidated whenever a kernel is launched (5.6 says "at synchronization points"), so they are
-//    left out.
+//  - L1s write through, do not allocate on writes, and are invalidated whenever a kernel is launched (5.6
+//  says
+//    "at synchronization points"); so they matter to no other kernel, and are left out but in `l1s`.
 //  - An L2 allocates on reads and writes and fills the whole line; it knows which words are dirty and writes
 //    back those. A line written back stays, clean; eviction, at any time, covers that it does not.
 //  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel. What
@@ -51,6 +52,8 @@ namespace lockstep::cpcoh {
 struct ChipletTag : Indices<"chiplet", 3> {};
 // Data structures; also the rows of the table.
 struct StructureTag : Indices<"structure", 3> {};
+// Of a chiplet; each has an L1 (`l1s`).
+struct CuTag : Indices<"cu", 2> {};
 // All words of memory.
 struct WordTag : Indices<"word", 9> {};
 // Words of a line.
@@ -62,10 +65,11 @@ struct BaseTag : FixedIndices<"base", 2> {};
 // Kernels that may be in flight where they overlap.
 struct StreamTag : Amounts<"streams", 2> {};
 inline constexpr ChipletTag chiplets{};
+inline constexpr CuTag cus{};
 inline constexpr StructureTag structures{};
 inline constexpr WordTag words{};
 
-// A word in an L2. Overwritten: dirty, although another chiplet has written the word since.
+// A word in an L1 or an L2. Overwritten: dirty, although another chiplet has written the word since.
 enum class Copy : std::uint8_t { absent, current, stale, dirty, overwritten };
 // The table's state of a structure in a chiplet (5.3.2, States). `mixed` is ours: dirty and stale.
 enum class Entry : std::uint8_t { not_present, valid, dirty, stale, mixed };
@@ -100,6 +104,7 @@ inline constexpr std::array variants{
     Variant{"baseline", "an acquire and a release at every kernel boundary (5.1)"},
     Variant{"bounded", "default, and the table may be full: a row that a kernel does not label is replaced"},
     Variant{"overlapping", "default, and a kernel may go on while the next is launched in another stream"},
+    Variant{"l1s", "default, with an L1 for each CU, all of which a launch invalidates"},
     Variant{"outcomes", "default, judged by what kernels and the host see, not by what the table claims"},
 };
 
@@ -146,6 +151,10 @@ inline constexpr std::array faults{
     Fault{"running-fetches-unseen",
           "an acquire forgets what the kernel that goes on fetches beside dirty words"},
     Fault{"end-noted-in-launch", "a kernel's end is taken note of while a launch waits for acknowledgements"},
+    // Each takes out a part of what L1s do (`l1s`).
+    Fault{"l1s-by-acquires-alone",
+          "a launch invalidates L1s only where it acquires the L2 (5.3.3, Launching)"},
+    Fault{"store-keeps-l1", "a store leaves the old word in its CU's L1"},
     // Each takes out an elision.
     Fault{"valid-acquired", "what is Valid is invalidated before it is read again (5.3.2, Stay in Valid)"},
     Fault{"dirty-released", "what is Dirty is released before it is used again (5.3.2, Stay in Dirty)"},
@@ -169,6 +178,8 @@ inline constexpr std::uint64_t lacking_as_printed =
 inline constexpr std::uint64_t of_overlapping = without(
     {"acquire-drops-running", "launch-forgets-running", "running-writes-unseen", "boundary-forgets-running",
      "acquires-before-releases", "running-fetches-unseen", "end-noted-in-launch"});
+// Faults of L1s.
+inline constexpr std::uint64_t of_l1s = without({"l1s-by-acquires-alone", "store-keeps-l1"});
 inline constexpr std::uint64_t lacking_in_baseline =
     without({"unlabelled-begins-without-release", "unlabelled-ends-without-acquire", "host-unseen"});
 
@@ -189,6 +200,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   using StructureTag = cpcoh::StructureTag;
   using Bool = typename K::Bool;
   using Chiplet = typename K::template Ix<ChipletTag>;
+  using Cu = typename K::template Ix<CuTag>;
   using Structure = typename K::template Ix<StructureTag>;
   using Word = typename K::template Ix<WordTag>;
   using MaybeChiplet = typename K::template Maybe<ChipletTag>;
@@ -200,6 +212,13 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     Enum<Copy> copy;
     Bool read;  // in this kernel, where another chiplet might write the word
     BOOST_DESCRIBE_CLASS(PerCopy, (), (copy, read), (), ())
+  };
+  // Of one word in the L1 of a CU, and what the CU has done with it in this kernel.
+  struct PerL1Copy {
+    Enum<Copy> copy;
+    Bool read;
+    Bool written;
+    BOOST_DESCRIBE_CLASS(PerL1Copy, (), (copy, read, written), (), ())
   };
   struct PerWord {
     Bool outdated;        // the last-level cache and memory: a chiplet has the word dirty
@@ -220,6 +239,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     BOOST_DESCRIBE_CLASS(PerWordBeside, (), (writer, bar, bar_there), (), ())
   };
   struct State {
+    typename K::template Table<PerL1Copy, ChipletTag, CuTag, WordTag> l1;
     typename K::template Table<PerCopy, ChipletTag, WordTag> l2;
     typename K::template Table<PerWord, WordTag> memory;
     // The chiplet coherence table. A row whose chiplets are all Not Present has been removed.
@@ -242,8 +262,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     typename K::template Table<Bool, StructureTag, ChipletTag>
         beside_old;  // while a launch changes the table
     BOOST_DESCRIBE_CLASS(State, (),
-                         (l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase, local,
-                          beside, beside_mode, beside_label, beside_word, beside_read, beside_old),
+                         (l1, l2, memory, entry, range, indexed_by, mode, label, unlabelled, host, phase,
+                          local, beside, beside_mode, beside_label, beside_word, beside_read, beside_old),
                          (), ())
   };
   using Invariants = InvariantList<K, State>;
@@ -290,6 +310,9 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   Bool kernels_see_current(const State& s) const {
     const Bool last = s.phase != Phase::running || s.host || k.forall(words, [&](Word w) {
       return k.forall(chiplets, [&](Chiplet c) {
+        if (has_l1s())
+          return k.forall(cus,
+                          [&](Cu u) { return !cu_may_read(s, c, u, w) || cu_reads_current(s, c, u, w); });
         return !may_read(s, c, w) ||
                k.forall(chiplets, [&](Chiplet h) { return !serves(s, h, c, w) || reads_current(s, h, w); });
       });
@@ -730,6 +753,9 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           } else {
             update();
           }
+          if (has_l1s() && !lacks("l1s-by-acquires-alone")) {
+            k.for_each(chiplets, [&](Chiplet c) { k.when(!s.host, [&] { invalidate_l1s(s, c); }); });
+          }
           clear_operations(s);
           s.phase = Phase::running;
         });
@@ -788,6 +814,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
       const Bool kept = Bool(is("keep-dirty")) && s.l2(c, w).copy == Copy::dirty;
       k.when(!kept, [&] { s.l2(c, w).copy = Copy::absent; });
     });
+    if (has_l1s()) invalidate_l1s(s, c);
     s.local(c).acquire = Operation::acknowledged;
   }
   // Writes a dirty word back and keeps it, clean.
@@ -848,45 +875,11 @@ struct Protocol : ClosedSystem<K, faults, variants> {
 
   template <class Rules>
   void running_rules(Rules& r) const {
-    r.asked(
-        LaunchRequest::loads,
-        {.name = "reads a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
-        over(chiplets, chiplets, words),
-        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
-          return s.phase == Phase::running && serves(s, h, c, w) && may_read(s, c, w);
-        },
-        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
-          fill(s, h, w);
-          k.when(Bool(overlaps()) ||
-                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
-                 [&] { s.l2(c, w).read = true; });
-          bar_running(s, w, false);
-        });
-    r.asked(
-        LaunchRequest::stores,
-        {.name = "writes a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
-        over(chiplets, chiplets, words),
-        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
-          return s.phase == Phase::running && serves(s, h, c, w) && may_write(s, c, w);
-        },
-        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
-          fill(s, h, w);
-          supersede(s, w);
-          k.when(
-              h == c,
-              [&] {
-                s.l2(h, w).copy = Copy::dirty;
-                s.memory(w).outdated = true;
-              },
-              [&] {  // written through
-                s.l2(h, w).copy = Copy::current;
-                s.memory(w).outdated = false;
-              });
-          k.when(Bool(overlaps()) ||
-                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
-                 [&] { s.memory(w).writer = MaybeChiplet(c); });
-          bar_running(s, w, true);
-        });
+    if (has_l1s()) {
+      cu_rules(r);
+    } else {
+      chiplet_rules(r);
+    }
     r.rule(
         {.name = "evicts a line", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
         over(chiplets, words),
@@ -941,6 +934,49 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           s.phase = Phase::labelling;
         });
   }
+  // A chiplet's accesses, whichever of its CUs they are of.
+  template <class Rules>
+  void chiplet_rules(Rules& r) const {
+    r.asked(
+        LaunchRequest::loads,
+        {.name = "reads a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, chiplets, words),
+        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
+          return s.phase == Phase::running && serves(s, h, c, w) && may_read(s, c, w);
+        },
+        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
+          fill(s, h, w);
+          k.when(Bool(overlaps()) ||
+                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
+                 [&] { s.l2(c, w).read = true; });
+          bar_running(s, w, false);
+        });
+    r.asked(
+        LaunchRequest::stores,
+        {.name = "writes a word", .unit = "chiplet", .source = "5.4.1", .fairness = Fairness::optional},
+        over(chiplets, chiplets, words),
+        [=, this](const State& s, Chiplet c, Chiplet h, Word w) {
+          return s.phase == Phase::running && serves(s, h, c, w) && may_write(s, c, w);
+        },
+        [=, this](State& s, Chiplet c, Chiplet h, Word w) {
+          fill(s, h, w);
+          supersede(s, w);
+          k.when(
+              h == c,
+              [&] {
+                s.l2(h, w).copy = Copy::dirty;
+                s.memory(w).outdated = true;
+              },
+              [&] {  // written through
+                s.l2(h, w).copy = Copy::current;
+                s.memory(w).outdated = false;
+              });
+          k.when(Bool(overlaps()) ||
+                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
+                 [&] { s.memory(w).writer = MaybeChiplet(c); });
+          bar_running(s, w, true);
+        });
+  }
   // Fetches what the L2 of chiplet h lacks of a line.
   void fill(State& s, Chiplet h, Word w) const {
     k.for_each(words, [&](Word v) {
@@ -955,6 +991,14 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   }
   // Every copy of the word is of an older write from now on.
   void supersede(State& s, Word w) const {
+    if (has_l1s()) {
+      k.for_each(chiplets, [&](Chiplet j) {
+        k.for_each(cus, [&](Cu u) {
+          auto& copy = s.l1(j, u, w).copy;
+          k.when(copy == Copy::current, [&] { copy = Copy::stale; });
+        });
+      });
+    }
     k.for_each(chiplets, [&](Chiplet j) {
       auto& copy = s.l2(j, w).copy;
       k.when(copy == Copy::dirty, [&] { copy = Copy::overwritten; });
@@ -969,9 +1013,109 @@ struct Protocol : ClosedSystem<K, faults, variants> {
     k.for_each(words, [&](Word w) {
       s.memory(w).writer = MaybeChiplet{};
       k.for_each(chiplets, [&](Chiplet c) { s.l2(c, w).read = false; });
+      if (has_l1s()) {
+        k.for_each(chiplets, [&](Chiplet c) {
+          k.for_each(cus, [&](Cu u) {
+            s.l1(c, u, w).read = false;
+            s.l1(c, u, w).written = false;
+          });
+        });
+      }
       if (overlaps()) s.beside_word(w).bar = Bar::none;
     });
     s.host = false;
+  }
+
+  // ---- an L1 for each CU ---------------------------------------------------------------------------------
+  //
+  // "Each with a private L1 cache" (5.2.1). What a kernel's work-groups on the CUs of a chiplet access is
+  // divided among them in any way that has no race; labels and table know chiplets alone. Where a chiplet has
+  // one CU its L1 is left out: whatever makes its copies old marks the chiplet Stale.
+
+  [[nodiscard]] bool has_l1s() const {
+    const bool asked = is("l1s") || ((fault_bits & of_l1s) != 0 && !is("overlapping") && !home_served());
+    return asked && k.template extent<CuTag>() > 1;
+  }
+  void invalidate_l1s(State& s, Chiplet c) const {
+    k.for_each(cus, [&](Cu u) { k.for_each(words, [&](Word w) { s.l1(c, u, w).copy = Copy::absent; }); });
+  }
+  // Without a race with another CU of the chiplet, either.
+  Bool cu_may_read(const State& s, Chiplet c, Cu u, Word w) const {
+    return may_read(s, c, w) && !k.exists(cus, [&](Cu o) { return o != u && s.l1(c, o, w).written; });
+  }
+  Bool cu_may_write(const State& s, Chiplet c, Cu u, Word w) const {
+    return may_write(s, c, w) &&
+           !k.exists(cus, [&](Cu o) { return o != u && (s.l1(c, o, w).read || s.l1(c, o, w).written); });
+  }
+  static Bool cu_reads_current(const State& s, Chiplet c, Cu u, Word w) {
+    const auto& copy = s.l1(c, u, w).copy;
+    return copy == Copy::current || (copy == Copy::absent && reads_current(s, c, w));
+  }
+
+  template <class Rules>
+  void cu_rules(Rules& r) const {
+    const auto reads = [=, this](State& s, Chiplet c, Cu u, Word w) {
+      k.when(may_change(s, c, w), [&] { s.l1(c, u, w).read = true; });
+      k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
+             [&] { s.l2(c, w).read = true; });
+    };
+    r.rule(
+        {.name = "reads a word in L1", .unit = "CU", .source = "5.2.1", .fairness = Fairness::optional},
+        over(chiplets, cus, words),
+        [=, this](const State& s, Chiplet c, Cu u, Word w) {
+          return s.phase == Phase::running && s.l1(c, u, w).copy != Copy::absent && cu_may_read(s, c, u, w);
+        },
+        reads);
+    r.rule(
+        {.name = "reads a word that L1 lacks",
+         .unit = "CU",
+         .source = "5.4.1",
+         .fairness = Fairness::optional},
+        over(chiplets, cus, words),
+        [=, this](const State& s, Chiplet c, Cu u, Word w) {
+          return s.phase == Phase::running && s.l1(c, u, w).copy == Copy::absent && cu_may_read(s, c, u, w);
+        },
+        [=, this](State& s, Chiplet c, Cu u, Word w) {
+          fill(s, c, w);
+          k.for_each(words, [&](Word v) {
+            const Enum<Copy> now =
+                k.select(reads_current(s, c, v), Enum<Copy>(Copy::current), Enum<Copy>(Copy::stale));
+            k.when(same_line(v, w) && s.l1(c, u, v).copy == Copy::absent, [&] { s.l1(c, u, v).copy = now; });
+          });
+          reads(s, c, u, w);
+        });
+    r.rule(
+        {.name = "writes a word through L1",
+         .unit = "CU",
+         .source = "5.1, 5.4.1",
+         .fairness = Fairness::optional},
+        over(chiplets, cus, words),
+        [=, this](const State& s, Chiplet c, Cu u, Word w) {
+          return s.phase == Phase::running && cu_may_write(s, c, u, w);
+        },
+        [=, this](State& s, Chiplet c, Cu u, Word w) {
+          fill(s, c, w);
+          supersede(s, w);
+          if (!lacks("store-keeps-l1"))
+            k.when(s.l1(c, u, w).copy != Copy::absent, [&] { s.l1(c, u, w).copy = Copy::current; });
+          s.l1(c, u, w).written = true;
+          s.l2(c, w).copy = Copy::dirty;
+          s.memory(w).outdated = true;
+          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
+                 [&] { s.memory(w).writer = MaybeChiplet(c); });
+        });
+    r.rule(
+        {.name = "an L1 evicts a line", .unit = "CU", .source = "5.2.1", .fairness = Fairness::optional},
+        over(chiplets, cus, words),
+        [=, this](const State& s, Chiplet c, Cu u, Word w) {
+          return layout.line_of(w) == w && k.exists(words, [&](Word v) {
+            return same_line(v, w) && s.l1(c, u, v).copy != Copy::absent;
+          });
+        },
+        [=, this](State& s, Chiplet c, Cu u, Word w) {
+          k.for_each(words,
+                     [&](Word v) { k.when(same_line(v, w), [&] { s.l1(c, u, v).copy = Copy::absent; }); });
+        });
   }
 
   // ---- two kernels in flight: ours -----------------------------------------------------------------------
@@ -981,7 +1125,8 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   // other is here, and goes on.
 
   [[nodiscard]] bool overlaps() const {
-    return k.template extent<StreamTag>() > 1 && (is("overlapping") || (fault_bits & of_overlapping) != 0);
+    return k.template extent<StreamTag>() > 1 &&
+           (is("overlapping") || ((fault_bits & of_overlapping) != 0 && !is("l1s")));
   }
   Bool named_there(const State& s, Structure d, Chiplet c, Word w) const {
     if (!overlaps()) return Bool(false);
@@ -1224,17 +1369,23 @@ struct Info : SystemInfo<faults, variants> {
   // Fields that no rule reads.
   static constexpr bool is_unread(std::string_view field, std::string_view variant, std::string_view fault) {
     bool overlaps = variant == "overlapping";
-    for (std::size_t i = 0; i < faults.size(); ++i)
-      overlaps |= faults[i].name == fault && ((of_overlapping >> i) & 1U) != 0;
+    bool has_l1s = variant == "l1s";
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      const bool on = faults[i].name == fault;
+      overlaps |= on && variant != "l1s" && ((of_overlapping >> i) & 1U) != 0;
+      has_l1s |=
+          on && variant != "overlapping" && !variant.starts_with("home-served") && ((of_l1s >> i) & 1U) != 0;
+    }
     return (field == "memory(word).home" && !variant.starts_with("home-served")) ||
-           (field.starts_with("beside") && !overlaps);
+           (field.starts_with("beside") && !overlaps) || (field.starts_with("l1") && !has_l1s);
   }
   template <class Capacities>
-  using Sizes =
-      SizesWithin<Capacities, ChipletTag, StructureTag, WordTag, LineWordTag, LabelTag, BaseTag, StreamTag>;
+  using Sizes = SizesWithin<Capacities, ChipletTag, CuTag, StructureTag, WordTag, LineWordTag, LabelTag,
+                            BaseTag, StreamTag>;
   template <class S>
   static constexpr void default_sizes(S& sizes, int) {
     sizes.template set<ChipletTag>(2);
+    sizes.template set<CuTag>(2);
     sizes.template set<StructureTag>(2);
     sizes.template set<WordTag>(2);
     sizes.template set<LineWordTag>(2);
@@ -1258,6 +1409,7 @@ struct Info : SystemInfo<faults, variants> {
   static constexpr void sizes_for(S& sizes, const Launches& launches) {
     const int owners = static_cast<int>(launches.structures.size());
     sizes.template set<ChipletTag>(launches.chiplets);
+    sizes.template set<CuTag>(launches.cus);
     sizes.template set<StructureTag>(owners);
     sizes.template set<WordTag>(owners * launches.words);
     sizes.template set<LineWordTag>(launches.line);

@@ -66,6 +66,7 @@ struct Launches {
   int words = 1;
   int line = 1;  // words of a line
   int chiplets = 1;
+  int cus = 1;           // of a chiplet
   int tracked = 0;       // structures that a kernel may label before they are coarsened; 0: all
   bool aliases = false;  // a structure's label names words of another
   SourcePlace place;     // of the structures

@@ -111,6 +111,7 @@ struct WaitingReadings {
   bool expiry_resumes = false;         // a stalled work-group whose time is up tries again though others are
                                        // ready for its slot; else it is switched out then (IV.B)
   bool any_order = false;              // of the ready queue; else first come, first served
+  bool any_set_full = false;           // of the condition cache, whenever a new condition comes (V.C)
   bool predictor = false;              // AWG resumes all or one as V.A has it; else it may do either
 };
 

@@ -22,6 +22,9 @@
 //  - AWG's prediction, where it is the paper's (`predictor`): updates count while the line's monitored bit is
 //    set, the one that meets the condition among them; a timeout resets nothing; work-groups in the Monitor
 //    Log or at the CP do not count as waiting; every address has its filter (V.C has 512).
+//  - The condition cache holds any `conditions`. It has 256 sets of 4, which a universal hash of address and
+//    value chooses from (V.C): with `any-set-full` a set may be full whenever a new condition comes, which is
+//    so of every hash, and of any sets and ways.
 //  - MinResume, "an oracular [...] configuration which does not resume WGs unnecessarily" and spreads out
 //  when
 //    they are resumed (IV.C), looks at memory: it resumes one whose condition holds, and nobody else who
@@ -94,8 +97,10 @@ struct WaitingPolicies {
     typename K::template Int<0, most_scheduled> slots;
     typename K::template Int<0, most_scheduled> to_take;
     Bool resumes_one;  // AWG's prediction, where it is left open: it may be wrong
+    Bool set_is_full;  // of the condition cache, the set of the next condition (`any-set-full`)
     typename K::template Table<Updates, BlockTag, WordTag> updates;  // where it is the paper's
-    BOOST_DESCRIBE_CLASS(State, (), (group, waits, monitored, slots, to_take, resumes_one, updates), (), ())
+    BOOST_DESCRIBE_CLASS(State, (),
+                         (group, waits, monitored, slots, to_take, resumes_one, set_is_full, updates), (), ())
   };
   static constexpr bool observes = true;
 
@@ -285,6 +290,17 @@ struct WaitingPolicies {
             return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
           },
           [part](auto& s) { part(s).resumes_one = !part(s).resumes_one; });
+    if (setup.readings.any_set_full)
+      r.rule(
+          Rule{.name = "hashes to another set",
+               .unit = "SyncMon",
+               .source = "V.C",
+               .fairness = Fairness::optional},
+          over(),
+          [this, live](const auto& s) {
+            return k.exists(work_groups, [&](WorkGroup w) { return live(s, w); });
+          },
+          [part](auto& s) { part(s).set_is_full = !part(s).set_is_full; });
     r.rule(
         Rule{.name = "is taken from the Monitor Log", .unit = "CP", .source = "V.B"}, over(work_groups),
         [part](const auto& s, WorkGroup w) {
@@ -378,7 +394,7 @@ struct WaitingPolicies {
     };
     const Bool known =
         k.exists(work_groups, [&](WorkGroup v) { return there(v) && same_condition(s, v, w); });
-    Bool fits(true);
+    Bool fits = !Bool(setup.readings.any_set_full) || known || !s.set_is_full;
     if (setup.conditions > 0)
       fits = fits && (known || k.count(work_groups, heads) < typename K::Number(setup.conditions));
     if (setup.waiters > 0) fits = fits && k.count(work_groups, there) < typename K::Number(setup.waiters);
