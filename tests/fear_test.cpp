@@ -149,6 +149,25 @@ TEST_CASE("FEAR: nor do other numbers of entries and wires", "[.][nightly]") {
   }
 }
 
+TEST_CASE("FEAR: four nodes, two mutexes and what was fetched ahead lose no update", "[.][nightly]") {
+  const auto four = parse_litmus(R"(HRF four-nodes
+{ block x; block y; x = 0; y = 0; }
+ P0@wg 0,agent 0                 | P1@wg 1,agent 0                 | P2@wg 2,agent 0                 | P3@wg 3,agent 0 ;
+ atom.relaxed.agent.add r0, x, 1 | atom.relaxed.agent.add r0, x, 1 | atom.relaxed.agent.add r0, y, 1 | mov r0, 1       ;
+ atom.relaxed.agent.add r1, y, 1 |                                 |                                 |                 ;
+forall (x == 2 /\ y == 2)
+)",
+                                 "four-nodes.litmus");
+  for (const std::string fault : {"", "release-out-of-turn", "speculation-always-used"}) {
+    INFO(fault);
+    Subject fear = subject_named("fear");
+    fear.options.sizes = {{"mutex", 2}};
+    if (!fault.empty()) fear.options.faults = {fault};
+    const SystemRun result = run_on_system(four, std::move(fear), {});
+    CHECK((result.tally.observation() == Observation::always) == fault.empty());
+  }
+}
+
 TEST_CASE("FEAR: a busy wire from node to node lets two have one mutex") {
   CHECK(check("fear/wire-by-hop", "fear-one-wire-agent", false) == "a mutex has one holder");
 }

@@ -18,6 +18,7 @@
 #include "checker/systems/sizes.hpp"
 #include "proofs/lemmas/halcone.theorem.hpp"
 #include "proofs/lemmas/quick_release.theorem.hpp"
+#include "proofs/lemmas/rfo.theorem.hpp"
 #include "proofs/lemmas/write_through.theorem.hpp"
 #include "proofs/theorem_system.hpp"
 #include "tests/race_definition.hpp"
@@ -455,6 +456,9 @@ TEST_CASE("at quick-release's port the monitor says raced only where there is a 
 }
 TEST_CASE("at halcone's port the monitor says raced only where there is a race, and newest is newest") {
   check_telling(walks<halcone::Info, halcone::TheoremHistory>(same_location, 100, 200), 100);
+}
+TEST_CASE("at rfo's port the monitor says raced only where there is a race, and newest is newest") {
+  check_telling(walks<rfo::Info, rfo::TheoremHistory>(any_location, 200, 400), 200);
 }
 TEST_CASE("in many runs a port's monitor says raced only where there is a race", "[.][nightly]") {
   check_telling(walks<write_through::Info, write_through::TheoremHistory>(any_location, 4000, 240), 4000);

@@ -824,8 +824,9 @@ TEST_CASE("read for ownership is proved for any number of threads, CUs and block
   CHECK(prove_system("rfo", true).proved());
 }
 
-TEST_CASE("each fault of read for ownership is refuted for any number of caches", "[.][nightly]") {
-  const std::map<std::string, std::string> seen_by{
+// The lemmas by which its faults are refuted, at its port, too.
+const std::map<std::string, std::string>& rfo_seen_by() {
+  static const std::map<std::string, std::string> seen_by{
       {"acknowledgements-not-awaited", "a single writer, or many readers"},
       {"read-not-awaited", "a reply is to the requester, who waits"},
       {"upgrade-of-a-lost-copy", "a reply is what its sender had to give"},
@@ -840,14 +841,30 @@ TEST_CASE("each fault of read for ownership is refuted for any number of caches"
       {"recall-not-awaited", "the directory knows of every copy"},
       {"l2-drops-data", "L2, or memory, is current, unless a cache has written the block"},
   };
+  return seen_by;
+}
+
+TEST_CASE("each fault of read for ownership is refuted for any number of caches", "[.][nightly]") {
   for (const Fault& fault : rfo::faults) {
     const std::string name(fault.name);
     INFO(name);
-    REQUIRE(seen_by.contains(name));
+    REQUIRE(rfo_seen_by().contains(name));
     ProveOptions options;
-    options.only = {seen_by.at(name)};
-    CHECK(refuted(prove_system("rfo", true, {name}, options), seen_by.at(name)));
+    options.only = {rfo_seen_by().at(name)};
+    CHECK(refuted(prove_system("rfo", true, {name}, options), rfo_seen_by().at(name)));
   }
+}
+
+TEST_CASE("the promise at rfo's port is proved, whatever races, and its runs exist") {
+  CHECK(prove_port("rfo", one_of_each()).proved());
+  all_runs_exist("rfo");
+  CHECK(fault_refutes("rfo", "recall-drops-data", rfo_seen_by().at("recall-drops-data"), one_of_each()));
+}
+
+TEST_CASE("the promise at rfo's port is proved for two of everything, and each fault breaks the proof",
+          "[.][nightly]") {
+  CHECK(prove_port("rfo").proved());
+  all_faults_refuted("rfo", rfo::faults, rfo_seen_by());
 }
 
 namespace {

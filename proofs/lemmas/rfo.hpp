@@ -74,7 +74,9 @@ struct History {
 
   const Open& open;
 
-  void step(Ghost& g, const State& before, const State& after) const {
+  // `g` has these ghosts, among others or not.
+  template <class G>
+  void step(G& g, const State& before, const State& after) const {
     const K& k = open.kind();
     const auto completes = [&](const auto& t) {
       return before.memory.port(t).pending && !after.memory.port(t).pending;
