@@ -16,9 +16,8 @@
 // taken out alone, as a fault (the first of the list below).
 //
 // Assumptions, where the text is silent:
-//  - L1s write through, do not allocate on writes, and are invalidated whenever a kernel is launched (5.6
-//  says
-//    "at synchronization points"); so they matter to no other kernel, and are left out but in `l1s`.
+//  - L1s write through, do not allocate on writes, and are invalidated whenever a kernel is launched ("at
+//    synchronization points", 5.6); so they matter to no later kernel, and are left out but in `l1s`.
 //  - An L2 allocates on reads and writes and fills the whole line; it knows which words are dirty and writes
 //    back those. A line written back stays, clean; eviction, at any time, covers that it does not.
 //  - A kernel has no data race: a word that one chiplet writes, no other accesses during that kernel. What

@@ -26,8 +26,7 @@
 //    value chooses from (V.C): with `any-set-full` a set may be full whenever a new condition comes, which is
 //    so of every hash, and of any sets and ways.
 //  - MinResume, "an oracular [...] configuration which does not resume WGs unnecessarily" and spreads out
-//  when
-//    they are resumed (IV.C), looks at memory: it resumes one whose condition holds, and nobody else who
+//    when they are resumed (IV.C), looks at memory: it resumes one whose condition holds, and nobody else who
 //    waits on the word until that one has looked.
 //  - A waiting work-group whose monitored bit is cleared by somebody else's wake-up stays in the SyncMon; the
 //    bit is set again when a waiter on that block registers.
