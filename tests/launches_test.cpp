@@ -325,6 +325,12 @@ TEST_CASE("a mistake in a sequence is told with its place, a caret and a remedy"
   CHECK(refusal_of(" K0: R A | | R B ;").find("at most one cell for each of 2 chiplets") !=
         std::string::npos);
   CHECK(refusal_of(" K0: | ;").find("labels nothing") != std::string::npos);
+  CHECK(refusal_of(" K0: R A ;", "exists (stale)", "A[1]; cus 0;").find("one CU at least") !=
+        std::string::npos);
+  CHECK(refusal_of(" K0: R A ;", "exists (stale)", "A[1]; cus 2; cus 2;").find("said twice") !=
+        std::string::npos);
+  CHECK(refusal_of(" K0: R A ;", "exists (stale)", "A[1]; cus;").find("expected the number of CUs") !=
+        std::string::npos);
   CHECK(refusal_of(" K0: R A | unlabelled ;").find("'unlabelled' is a launch of its own") !=
         std::string::npos);
   CHECK(refusal_of(" K0 goes: R A ;").find("expected 'on' after 'goes'") != std::string::npos);

@@ -945,9 +945,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         },
         [=, this](State& s, Chiplet c, Chiplet h, Word w) {
           fill(s, h, w);
-          k.when(Bool(overlaps()) ||
-                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
-                 [&] { s.l2(c, w).read = true; });
+          note_reader(s, c, w);
           bar_running(s, w, false);
         });
     r.asked(
@@ -970,9 +968,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
                 s.l2(h, w).copy = Copy::current;
                 s.memory(w).outdated = false;
               });
-          k.when(Bool(overlaps()) ||
-                     k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
-                 [&] { s.memory(w).writer = MaybeChiplet(c); });
+          note_writer(s, c, w);
           bar_running(s, w, true);
         });
   }
@@ -1003,6 +999,21 @@ struct Protocol : ClosedSystem<K, faults, variants> {
       k.when(copy == Copy::dirty, [&] { copy = Copy::overwritten; });
       k.when(copy == Copy::current, [&] { copy = Copy::stale; });
     });
+  }
+  void write_in_own_l2(State& s, Chiplet c, Word w) const {
+    fill(s, c, w);
+    supersede(s, w);
+    s.l2(c, w).copy = Copy::dirty;
+    s.memory(w).outdated = true;
+  }
+  // Where it matters to another chiplet, or to a kernel beside.
+  void note_reader(State& s, Chiplet c, Word w) const {
+    k.when(Bool(overlaps()) || k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
+           [&] { s.l2(c, w).read = true; });
+  }
+  void note_writer(State& s, Chiplet c, Word w) const {
+    k.when(Bool(overlaps()) || k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
+           [&] { s.memory(w).writer = MaybeChiplet(c); });
   }
   void clear_packet(State& s) const {
     k.for_each(structures, [&](Structure d) {
@@ -1055,8 +1066,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
   void cu_rules(Rules& r) const {
     const auto reads = [=, this](State& s, Chiplet c, Cu u, Word w) {
       k.when(may_change(s, c, w), [&] { s.l1(c, u, w).read = true; });
-      k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_change(s, j, w); }),
-             [&] { s.l2(c, w).read = true; });
+      note_reader(s, c, w);
     };
     r.rule(
         {.name = "reads a word in L1", .unit = "CU", .source = "5.2.1", .fairness = Fairness::optional},
@@ -1093,15 +1103,11 @@ struct Protocol : ClosedSystem<K, faults, variants> {
           return s.phase == Phase::running && cu_may_write(s, c, u, w);
         },
         [=, this](State& s, Chiplet c, Cu u, Word w) {
-          fill(s, c, w);
-          supersede(s, w);
+          write_in_own_l2(s, c, w);
           if (!lacks("store-keeps-l1"))
             k.when(s.l1(c, u, w).copy != Copy::absent, [&] { s.l1(c, u, w).copy = Copy::current; });
           s.l1(c, u, w).written = true;
-          s.l2(c, w).copy = Copy::dirty;
-          s.memory(w).outdated = true;
-          k.when(k.exists(chiplets, [&](Chiplet j) { return j != c && may_access(s, j, w); }),
-                 [&] { s.memory(w).writer = MaybeChiplet(c); });
+          note_writer(s, c, w);
         });
     r.rule(
         {.name = "an L1 evicts a line", .unit = "CU", .source = "5.2.1", .fairness = Fairness::optional},
@@ -1280,10 +1286,7 @@ struct Protocol : ClosedSystem<K, faults, variants> {
         over(chiplets, words),
         [=, this](const State& s, Chiplet c, Word w) { return may_write_there(s, c, w); },
         [=, this](State& s, Chiplet c, Word w) {
-          fill(s, c, w);
-          supersede(s, w);
-          s.l2(c, w).copy = Copy::dirty;
-          s.memory(w).outdated = true;
+          write_in_own_l2(s, c, w);
           s.beside_word(w).writer = MaybeChiplet(c);
           k.when(last_is_in_flight(s), [&] { bar(s.beside_word(w).bar, true); });
         });
